@@ -1,0 +1,1 @@
+"""Parses, calls a use case, shows the result, returns an exit code."""

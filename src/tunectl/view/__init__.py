@@ -1,0 +1,1 @@
+"""Prints results. Knows no rules."""
