@@ -5,10 +5,21 @@
 from __future__ import annotations
 
 CODES: dict[str, str] = {
+    "TUN-1000": "The command line has a flag, an argument or a command that tunectl does not know, or misses one that it needs.",
+    "TUN-1001": "The command does not have the output format that was asked for.",
+    "TUN-1002": "Two outputs were asked for on stdout, which carries one document; the others go into files.",
+    "TUN-1003": "An output file cannot be written where it was asked for.",
+    "TUN-1004": "A duration is not written like 90s, 10m or 1h30m.",
+    "TUN-1005": "A value set over the tier on the command line is not written PATH=VALUE with a value that can be read.",
+    "TUN-1010": "A node pattern matches none of the nodes in the snapshots that were named.",
+    "TUN-1011": "Two of the snapshots that were named are of the same node, so that one would hide the other.",
     "TUN-2200": "A value is not a Kubernetes quantity, so its size cannot be computed.",
     "TUN-2201": "A kernel argument holds something that the shell, GRUB or the kernel would not keep as one value.",
     "TUN-2202": "A kernel parameter's name or value cannot stand in a sysctl.d file.",
     "TUN-2203": "A value cannot stand in a systemd unit without changing its meaning.",
     "TUN-2204": "A path or value of the running kernel cannot stand in a tmpfiles.d line.",
     "TUN-2205": "A module option cannot stand in a modprobe.d line.",
+    "TUN-4900": "The command was interrupted from the keyboard.",
+    "TUN-4901": "The result could not be written to stdout, for instance because a disk is full.",
+    "TUN-9000": "tunectl met a situation that it was not written for; the report file holds what a maintainer needs.",
 }
