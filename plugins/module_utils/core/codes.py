@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 CODES: dict[str, str] = {
-    "TUN-1000": "The command line has a flag, an argument or a command that tunectl does not know, or misses one that it needs.",
+    "TUN-1000": "The command line has a flag, argument or command that is not known, or misses one that is needed.",
     "TUN-1001": "The command does not have the output format that was asked for.",
     "TUN-1002": "Two outputs were asked for on stdout, which carries one document; the others go into files.",
     "TUN-1003": "An output file cannot be written where it was asked for.",
     "TUN-1004": "A duration is not written like 90s, 10m or 1h30m.",
-    "TUN-1005": "A value set over the tier on the command line is not written PATH=VALUE with a value that can be read.",
+    "TUN-1005": "A value set over the tier on the command line is not written PATH=VALUE, or its value cannot be read.",
     "TUN-1010": "A node pattern matches none of the nodes in the snapshots that were named.",
     "TUN-1011": "Two of the snapshots that were named are of the same node, so that one would hide the other.",
     "TUN-2200": "A value is not a Kubernetes quantity, so its size cannot be computed.",

@@ -20,10 +20,10 @@ def completion(session: Session, shell: str) -> int:
     For bash: eval "$(tunectl completion bash)"
     """
     del session
-    from tunectl.cli.main import cli  # noqa: PLC0415  the entry imports this module
+    from tunectl.cli.main import COMPLETE_VARIABLE, cli  # noqa: PLC0415  the entry imports this module
 
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"there is no completion for {shell}")
-    write_stdout(kind(cli, {}, "tunectl", "_TUNECTL_COMPLETE").source() + "\n")
+    write_stdout(kind(cli, {}, "tunectl", COMPLETE_VARIABLE).source() + "\n")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,8 @@ from tunectl.cli.failure import INTERNAL, INTERRUPTED, crashed, interrupted, kin
 from tunectl.cli.output import asked_outputs, forget_stdout
 from tunectl.cli.session import Session
 from tunectl.core.errors import TunectlError
+
+COMPLETE_VARIABLE = "_TUNECTL_COMPLETE"
 
 _HELP = """Plan, simulate, apply and prove the tuning of Kubernetes nodes.
 
@@ -34,7 +37,12 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line of the process."""
+    """Run the command line of the process, or answer the shell that completes one."""
+    instruction = os.environ.get(COMPLETE_VARIABLE)
+    if instruction:
+        from click.shell_completion import shell_complete  # noqa: PLC0415  needed by shells only
+
+        sys.exit(shell_complete(cli, {}, "tunectl", COMPLETE_VARIABLE, instruction))
     sys.exit(run(sys.argv[1:]))
 
 
@@ -54,7 +62,10 @@ def run(args: Sequence[str]) -> int:
 
 def _guarded(session: Session, args: Sequence[str]) -> int:
     try:
-        return cli.main(args=list(args), prog_name="tunectl", standalone_mode=False, obj=session) or 0
+        with cli.make_context("tunectl", list(args), obj=session) as ctx:
+            return cli.invoke(ctx) or 0
+    except click.exceptions.Exit as error:
+        return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
         return 0

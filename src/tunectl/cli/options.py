@@ -173,7 +173,7 @@ def _fill(session: Session, values: Mapping[str, Any], kind: str, formats: Seque
     )
 
 
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?\Z")
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?\Z", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
