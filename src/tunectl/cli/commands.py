@@ -5,8 +5,12 @@ from __future__ import annotations
 import difflib
 import importlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,13 @@ class LazyGroup(click.Group):
             hint = f" Did you mean {near[0]!r}?" if near else " `tunectl --help` lists the commands."
             raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands that begin so, without importing any of them, and the options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  needed by shells only
+
+        names = [CompletionItem(entry.name, help=entry.help) for entry in COMMANDS if entry.name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by group, without importing any of them."""

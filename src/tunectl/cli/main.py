@@ -12,7 +12,7 @@ import click
 
 from tunectl.cli.commands import LazyGroup
 from tunectl.cli.failure import INTERNAL, INTERRUPTED, crashed, interrupted, kind_of, report, usage_error
-from tunectl.cli.output import asked_outputs, forget_stdout
+from tunectl.cli.output import asked_outputs, forget_stdout, stdout_is_closed
 from tunectl.cli.session import Session
 from tunectl.core.errors import TunectlError
 
@@ -85,9 +85,7 @@ def _guarded(session: Session, args: Sequence[str]) -> int:
 
 
 def _reader_gone(session: Session, error: BrokenPipeError, args: Sequence[str]) -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
+    if stdout_is_closed():
         forget_stdout()
         return 0
     return _defect(session, error, args)

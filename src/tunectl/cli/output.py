@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -115,6 +116,13 @@ def write_stdout(text: str) -> None:
             (problem("TUN-4901", "the result could not be written to stdout", why=error.strerror or str(error)),),
             state="",
         ) from error
+
+
+def stdout_is_closed() -> bool:
+    """Return whether nobody can read stdout any more."""
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)
+    return bool(watch.poll(0))
 
 
 def forget_stdout() -> None:

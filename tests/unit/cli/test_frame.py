@@ -246,3 +246,15 @@ def test_the_table_of_commands_is_what_the_modules_hold() -> None:
 def test_completion_scripts_name_the_program(shell: str, capsys: Capture) -> None:
     assert run(["completion", shell]) == 0
     assert "_TUNECTL_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_lists_commands_without_importing_them() -> None:
+    request = {"_TUNECTL_COMPLETE": "bash_complete", "COMP_WORDS": "tunectl ver", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from tunectl.cli.main import main; main()"],
+        env=os.environ | request,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["plain,verify", "plain,version"]
