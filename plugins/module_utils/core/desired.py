@@ -84,7 +84,11 @@ class Setting:
     Shape: `id` is unique within a desired state: `<area>.<name>` (`sysctl.vm.stat_interval`,
     `kubelet.cpuManagerPolicy`, `cmdline.nohz_full`, `runtime./sys/kernel/mm/transparent_hugepage/enabled`);
     `name` is the field, key, argument name or absolute path; `value` is JSON data for KUBELET and text elsewhere.
-    A CMDLINE value is the text after `=`, or None for a bare flag. `source` names the document that makes it true.
+    A CMDLINE value is the text after `=`, or None for a bare flag. Kernel arguments are written in the order of the
+    settings. Where a name may stand more than once its id says which one is meant: `cmdline.hugepagesz.1G` and,
+    right after it, `cmdline.hugepages.1G` are one pair; `cmdline.tsc#2` is the second `tsc=`.
+    A KUBELET value is the whole field; of a map, the keys that it names must hold, others may be there.
+    SWAP has one setting, `swap.devices` with the value `off`. `source` names the document that makes it true.
     """
 
     id: str

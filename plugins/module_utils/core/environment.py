@@ -16,6 +16,10 @@ class NodeEnvironment:
     /sys/kernel/debug/sched is readable (None unknown); `lockdown` the mode in force, `none` when off;
     `boot_loader` is grub, bls, ostree, systemd-boot or unknown; `kubelet_config_dir` is the drop-in
     directory that the kubelet really reads, empty when it reads none; `kubelet_version` is (0, 0) when unknown.
+    `debugfs_knobs` are the names below /sys/kernel/debug/sched, `numa_balancing/scan_size_mb` and the like
+    included (None when nobody could look); `pmu_name` is the text of /sys/devices/cpu/caps/pmu_name, `""` where
+    the kernel has no such file (None when nobody looked); `page_kib` is the kernel's base page size, 0 when unknown;
+    `realtime` whether a PREEMPT_RT kernel runs (None unknown).
     """
 
     kernel_release: str = ""
@@ -32,3 +36,7 @@ class NodeEnvironment:
     kubelet_version: tuple[int, int] = (0, 0)
     kubelet_config_dir: str = ""
     has_kubelet: bool = False
+    debugfs_knobs: frozenset[str] | None = None
+    pmu_name: str | None = None
+    page_kib: int = 0
+    realtime: bool | None = None
