@@ -1,0 +1,47 @@
+"""Which inventory a command works on, and the Ansible side of the ports for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tunectl.adapters.ansible_nodes import AnsibleNodes
+from tunectl.cli.session import Session
+
+_CANDIDATES = ("hosts.yaml", "hosts.yml", "hosts.ini", "hosts")
+_MOST_FORKS = 50
+
+
+def inventory_of(session: Session, folder: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the inventory: the flag, TUNECTL_INVENTORY, `inventories/hosts*` of the folder, else the simulated lab.
+
+    The lab is brought up when the folder has none; the user is told that it is simulated.
+    """
+    if session.where.inventory is not None:
+        return session.where.inventory
+    if environ.get("TUNECTL_INVENTORY"):
+        return Path(environ["TUNECTL_INVENTORY"])
+    here = folder or Path.cwd()
+    for name in _CANDIDATES:
+        if (here / "inventories" / name).is_file():
+            return here / "inventories" / name
+    return _lab(session, here)
+
+
+def _lab(session: Session, folder: Path) -> Path:
+    from tunectl.app.lab import ensure_default_lab  # noqa: PLC0415  only folders without an inventory need it
+
+    lab, created = ensure_default_lab(folder)
+    if created:
+        session.say(
+            f"This folder has no inventory: brought up the simulated lab {lab.name!r} ({len(lab.nodes)} nodes)."
+        )
+    return lab.inventory
+
+
+def ansible_nodes(session: Session) -> AnsibleNodes:
+    """Return the nodes of the session's inventory."""
+    forks = min(_MOST_FORKS, int(os.environ.get("TUNECTL_FORKS", "0")))
+    verbosity = 3 if session.debug else 0
+    return AnsibleNodes([inventory_of(session)], forks=forks, verbosity=verbosity, say=session.say)
