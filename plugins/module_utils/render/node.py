@@ -1,0 +1,216 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The files, runtime values and actions that make a node what its tier wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..core.desired import Area, DesiredState, Impact, Platform, Setting
+from ..core.environment import NodeEnvironment
+from ..core.errors import RefusedError, problem
+from ..core.plan import NodeFile, RuntimeValue
+from .grammar_gate import argument, module_option, refuse_unwritable, sysctl_path
+from .jinja_env import render_template
+from .units import is_late, render_units
+
+KUBELET_API_VERSION = "kubelet.config.k8s.io/v1beta1"
+DEFAULT_KUBELET_DIR = "/etc/kubernetes/kubelet.conf.d"
+KUBELET_FILE = "99-tunectl.conf"
+SYSCTL_PATH = "/etc/sysctl.d/99-tunectl.conf"
+GRUB_PATH = "/etc/default/grub.d/99-tunectl.cfg"
+TMPFILES_PATH = "/etc/tmpfiles.d/tunectl.conf"
+MODPROBE_PATH = "/etc/modprobe.d/tunectl.conf"
+
+_DEBUGFS = "/sys/kernel/debug/"
+# Boot loaders that read no grub.d, and the command that sets an argument there.
+_OTHER_LOADERS = {
+    "bls": "grubby --update-kernel=ALL --args='{arguments}'",
+    "ostree": "rpm-ostree kargs --append-if-missing='{arguments}'",
+    "systemd-boot": "add to the options line of the loader entries: {arguments}",
+}
+
+
+@dataclass(frozen=True)
+class NodeArtefacts:
+    """What a desired state means on a node.
+
+    Shape: `files` and `runtime` are everything that tunectl shall own there, in a fixed order; `actions` are the
+    names, in order, of what makes all of them effective: daemon-reload, update-grub, kubelet-restart, reboot.
+    """
+
+    files: tuple[NodeFile, ...] = ()
+    runtime: tuple[RuntimeValue, ...] = ()
+    actions: tuple[str, ...] = ()
+
+
+def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArtefacts:
+    """Return files, runtime values and actions; equal arguments give equal bytes.
+
+    Shape: empty for the OpenShift platform, where operators own the node's files.
+    Sad paths: `InputError` TUN-2201 to TUN-2205 for values that cannot stand in their file; `RefusedError`
+    TUN-2230 when the kubelet reads no drop-ins, TUN-2231 when the boot loader reads no grub.d.
+    """
+    if desired.platform is Platform.OPENSHIFT:
+        return NodeArtefacts()
+    refuse_unwritable(desired)
+    units = tuple(render_units(desired, environment))
+    files = (
+        *_kubelet(desired, environment),
+        *_sysctl(desired, environment),
+        *_grub(desired, environment),
+        *_tmpfiles(desired),
+        *_modprobe(desired),
+        *units,
+    )
+    return NodeArtefacts(files, tuple(_runtime(desired, environment)), tuple(_actions(desired, bool(units))))
+
+
+def kubelet_document(desired: DesiredState) -> dict[str, object]:
+    """Return the managed KubeletConfiguration fields, sorted, below apiVersion and kind."""
+    fields = {setting.name: setting.value for setting in desired.of(Area.KUBELET)}
+    return {
+        "apiVersion": KUBELET_API_VERSION,
+        "kind": "KubeletConfiguration",
+        **{name: _sorted(fields[name]) for name in sorted(fields)},
+    }
+
+
+def _sorted(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_sorted(item) for item in value]
+    return value
+
+
+def _kubelet(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+    if not any(desired.of(Area.KUBELET)):
+        return
+    if environment.has_kubelet and not environment.kubelet_config_dir:
+        raise RefusedError(
+            (
+                problem(
+                    "TUN-2230",
+                    "the kubelet of this node reads no drop-in directory",
+                    where="kubelet --config-dir",
+                    why="the settings of the tier would be written and never read",
+                    fix=f"start the kubelet with --config-dir={DEFAULT_KUBELET_DIR} (KUBELET_EXTRA_ARGS)",
+                ),
+            )
+        )
+    directory = environment.kubelet_config_dir.rstrip("/") or DEFAULT_KUBELET_DIR
+    yield NodeFile(
+        path=f"{directory}/{KUBELET_FILE}",
+        content=render_template(
+            "node/kubelet.conf.j2",
+            tier=desired.tier,
+            what="kubelet settings",
+            document=kubelet_document(desired),
+        ),
+        why="the kubelet merges it over its main configuration when it starts",
+    )
+
+
+def _sysctl(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+    lines = [
+        {"prefix": "" if _is_known(setting, environment) else "-", "name": setting.name, "value": _text(setting)}
+        for setting in _by_name(desired, Area.SYSCTL)
+    ]
+    if lines:
+        yield NodeFile(
+            path=SYSCTL_PATH,
+            content=render_template("node/sysctl.conf.j2", tier=desired.tier, what="kernel parameters", lines=lines),
+            why="systemd-sysctl sets these kernel parameters at each boot",
+        )
+
+
+def _grub(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+    # The order counts: hugepages= belongs to the hugepagesz= before it.
+    arguments = [argument(setting) for setting in desired.of(Area.CMDLINE)]
+    if not arguments:
+        return
+    if environment.boot_loader in _OTHER_LOADERS:
+        fix = _OTHER_LOADERS[environment.boot_loader].format(arguments=" ".join(arguments))
+        raise RefusedError(
+            (
+                problem(
+                    "TUN-2231",
+                    f"the boot loader of this node ({environment.boot_loader}) does not read {GRUB_PATH}",
+                    where="kernel arguments",
+                    why="they would be written and never reach the kernel",
+                    fix=fix,
+                ),
+            )
+        )
+    yield NodeFile(
+        path=GRUB_PATH,
+        content=render_template("node/grub.cfg.j2", tier=desired.tier, what="kernel arguments", arguments=arguments),
+        why="update-grub appends these arguments to those of /etc/default/grub",
+    )
+
+
+def _tmpfiles(desired: DesiredState) -> Iterator[NodeFile]:
+    values = [
+        {"path": setting.name, "value": str(setting.value)}
+        for setting in _by_name(desired, Area.RUNTIME)
+        if not is_late(setting)
+    ]
+    if values:
+        yield NodeFile(
+            path=TMPFILES_PATH,
+            content=render_template(
+                "node/tmpfiles.conf.j2", tier=desired.tier, what="values of the running kernel", values=values
+            ),
+            why="systemd-tmpfiles writes these values of the running kernel at each boot",
+        )
+
+
+def _modprobe(desired: DesiredState) -> Iterator[NodeFile]:
+    options: dict[str, list[str]] = {}
+    for setting in _by_name(desired, Area.MODULE):
+        module, option = module_option(setting)
+        options.setdefault(module, []).append(f"{option}={setting.value}")
+    if options:
+        lines = [{"module": module, "options": options[module]} for module in sorted(options)]
+        yield NodeFile(
+            path=MODPROBE_PATH,
+            content=render_template("node/modprobe.conf.j2", tier=desired.tier, what="module options", lines=lines),
+            why="modprobe gives these options to the modules when it loads them",
+        )
+
+
+def _runtime(desired: DesiredState, environment: NodeEnvironment) -> Iterator[RuntimeValue]:
+    for setting in _by_name(desired, Area.SYSCTL):
+        if setting.impact is not Impact.REBOOT:
+            yield RuntimeValue(sysctl_path(setting.name), _text(setting), optional=not _is_known(setting, environment))
+    for setting in _by_name(desired, Area.RUNTIME):
+        # What costs a reboot cannot be had from the running kernel: its file takes care of it at boot.
+        if setting.impact is not Impact.REBOOT:
+            unsure = setting.name.startswith(_DEBUGFS) and environment.debugfs is not True
+            yield RuntimeValue(setting.name, str(setting.value), optional=unsure)
+
+
+def _actions(desired: DesiredState, has_units: bool) -> Iterator[str]:  # noqa: FBT001  a plain fact
+    if has_units:
+        yield "daemon-reload"
+    if any(desired.of(Area.CMDLINE)):
+        yield "update-grub"
+    if any(desired.of(Area.KUBELET)) or any(desired.of(Area.SWAP)):
+        yield "kubelet-restart"
+    if any(setting.impact is Impact.REBOOT for setting in desired.settings):
+        yield "reboot"
+
+
+def _by_name(desired: DesiredState, area: Area) -> list[Setting]:
+    return sorted(desired.of(area), key=lambda setting: setting.name)
+
+
+def _is_known(setting: Setting, environment: NodeEnvironment) -> bool:
+    """Whether the running kernel is known to have the parameter; modules bring some only later."""
+    return environment.sysctls is not None and setting.name in environment.sysctls
+
+
+def _text(setting: Setting) -> str:
+    return str(setting.value).strip(" \t")

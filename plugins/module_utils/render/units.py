@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Units for what tmpfiles.d cannot do: what needs retries, a mount, or a command, before the kubelet starts.
+
+- Hugepages of one NUMA node: the kernel gives as many as it finds at once, so the count is asked for again
+  until it is there. A kubelet that starts earlier would advertise fewer.
+- debugfs: systemd-tmpfiles may run before /sys/kernel/debug is mounted, and would skip the value without a word.
+- Swap: no file switches it off.
+
+All units are plain files. A drop-in of the kubelet's unit wants them, so that no link has to be made (and undone),
+and each kubelet restart runs them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..core.desired import Area, DesiredState, Setting
+from ..core.environment import NodeEnvironment
+from ..core.grammar import check_unit_value
+from ..core.plan import NodeFile
+from .jinja_env import render_template
+
+UNIT_DIRECTORY = "/etc/systemd/system"
+WANTS_FILE = "20-tunectl.conf"
+
+_DEBUGFS = "/sys/kernel/debug/"
+_HUGEPAGES = re.compile(r"/sys/devices/system/node/node\d+/hugepages/hugepages-\d+kB/nr_hugepages\Z", re.ASCII)
+_TRIES = 60
+# $1 count, $2 file: as operands they need no quoting inside the script.
+_ALLOCATE = (
+    f'n=0; while [ "$n" -lt {_TRIES} ]; do echo "$1" > "$2"; [ "$(cat "$2")" -ge "$1" ] && exit 0; '
+    "n=$((n + 1)); sleep 1; done; exit 1"
+)
+_WRITE = 'echo "$1" > "$2"'
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A oneshot unit that runs before the kubelet; `lines` are further lines of its [Unit] section."""
+
+    name: str
+    what: str
+    why: str
+    commands: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...] = ()
+
+
+def is_late(setting: Setting) -> bool:
+    """Whether a RUNTIME setting is left to a unit, because tmpfiles.d comes too early or does not try again."""
+    return setting.name.startswith(_DEBUGFS) or bool(_HUGEPAGES.match(setting.name))
+
+
+def render_units(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+    """Yield the unit files, then the drop-in that wants them; nothing when no setting needs a unit."""
+    units = tuple(unit for unit in _units(desired) if unit.commands)
+    for unit in units:
+        yield NodeFile(
+            path=f"{UNIT_DIRECTORY}/{unit.name}",
+            content=render_template("node/unit.service.j2", tier=desired.tier, what=unit.what, unit=unit),
+            why=unit.why,
+        )
+    if units:
+        # Without a kubelet the boot itself wants them.
+        anchor = "kubelet.service" if environment.has_kubelet else "multi-user.target"
+        yield NodeFile(
+            path=f"{UNIT_DIRECTORY}/{anchor}.d/{WANTS_FILE}",
+            content=render_template(
+                "node/wants.conf.j2",
+                tier=desired.tier,
+                what=f"units that run before {anchor}",
+                units=[unit.name for unit in units],
+            ),
+            why=f"{anchor} starts the units of tunectl first",
+        )
+
+
+def _units(desired: DesiredState) -> Iterator[Unit]:
+    late = sorted((setting for setting in desired.of(Area.RUNTIME) if is_late(setting)), key=lambda one: one.name)
+    yield Unit(
+        name="tunectl-hugepages.service",
+        what="hugepages of single NUMA nodes",
+        why="asks for the hugepages of each NUMA node until the kernel has found them all",
+        commands=tuple(_shell(_ALLOCATE, setting) for setting in late if not setting.name.startswith(_DEBUGFS)),
+    )
+    yield Unit(
+        name="tunectl-debugfs.service",
+        what="scheduler values in debugfs",
+        why="writes values below /sys/kernel/debug once that is mounted",
+        commands=tuple(_shell(_WRITE, setting) for setting in late if setting.name.startswith(_DEBUGFS)),
+        lines=("RequiresMountsFor=/sys/kernel/debug",),
+    )
+    swap_off = any(str(setting.value) == "off" for setting in desired.of(Area.SWAP))
+    yield Unit(
+        name="tunectl-swap.service",
+        what="swap off",
+        why="switches off whatever swap the boot has activated",
+        commands=(("/bin/sh", "-c", "swapoff -a"),) if swap_off else (),
+        lines=("After=swap.target",),
+    )
+
+
+def _shell(script: str, setting: Setting) -> tuple[str, ...]:
+    value, path = check_unit_value(str(setting.value), setting.id), check_unit_value(setting.name, setting.id)
+    return ("/bin/sh", "-c", script, "tunectl", value, path)
