@@ -26,7 +26,8 @@ class Cpu:
 
     Scale: kernel logical ids. `core` is the kernel core id, unique only within `socket` (and die);
     `core_key` is unique on the machine. `siblings` are the online threads of the core, this CPU included.
-    `l3` holds the CPUs that share the last-level cache; empty where sysfs shows no cache.
+    `l3` holds the CPUs that share the last-level cache; empty where sysfs shows no cache,
+    `l3_id` its sysfs id, -1 when unknown.
     """
 
     id: int
@@ -37,6 +38,7 @@ class Cpu:
     die: int = 0
     cluster: int = -1
     l3: CpuSet = CpuSet()
+    l3_id: int = -1
     type: CoreType = CoreType.UNIFORM
 
     @property
