@@ -17,14 +17,16 @@ _ROLES = {
     "attention": "33",
     "dim": "2",
     "strong": "1",
-    "reserved": "36",
-    "isolated": "32",
-    "shared": "33",
-    "offlined": "2",
-    "ovs_dpdk": "35",
-    "offline": "2",
-    "unassigned": "37",
-    "split": "31",
+}
+
+# Black on a light ground reads on dark and light terminals alike.
+_FILLS = {
+    "reserved": "30;46",
+    "isolated": "30;42",
+    "shared": "30;43",
+    "ovs_dpdk": "30;45",
+    "offlined": "2;9",
+    "unassigned": "2",
 }
 
 _ASCII = str.maketrans(
@@ -48,6 +50,7 @@ _ASCII = str.maketrans(
         "┴": "+",
         "·": ".",
         "▸": ">",
+        "▲": "^",
         "→": ">",
         "×": "x",  # noqa: RUF001
         "≥": ">",
@@ -68,6 +71,10 @@ class Screen:
     def paint(self, text: str, role: str) -> str:
         """Return the text in the colour of a role, or as it is where there are no colours."""
         return f"\x1b[{_ROLES[role]}m{text}\x1b[0m" if self.colour and text else text
+
+    def fill(self, text: str, role: str) -> str:
+        """Return the text on the ground colour of a CPU role, or as it is where there are no colours."""
+        return f"\x1b[{_FILLS[role]}m{text}\x1b[0m" if self.colour else text
 
     def text(self, text: str) -> str:
         """Return the text in the characters that the screen has; every sign keeps its width of one column."""

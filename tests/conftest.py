@@ -1,0 +1,29 @@
+"""Shared fixtures: golden files, kept next to the tests that use them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Golden = Callable[[str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that rewrites golden files; what it changes is reviewed like code."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files with what the tests got")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Return a function that compares a text with the golden file of that name in `golden/` beside the test."""
+    directory = Path(str(request.node.fspath)).parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        path = directory / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.is_file(), f"no golden file {path}; run with --update-golden and review it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
