@@ -18,6 +18,7 @@ class Problem:
 
     Shape: `what` is a sentence in the user's terms; `where` names file:line:column, node,
     object or setting; `why` gives the values that disagree; `fix` is the exact edit or command.
+    `path` is the dotted field of the tier that the problem is about, where there is one.
     """
 
     code: str
@@ -25,16 +26,18 @@ class Problem:
     where: str = ""
     why: str = ""
     fix: str = ""
+    path: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """Return the problem as the `errors[]` item of the published schemas."""
-        return {
+        """Return the problem as the `errors[]` item of the published schemas; `path` only where it is known."""
+        item = {
             "code": self.code,
             "message": self.what,
             "location": self.where,
             "why": self.why,
             "hint": self.fix,
         }
+        return {**item, "path": self.path} if self.path else item
 
 
 @dataclass(eq=False)

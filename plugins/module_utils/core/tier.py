@@ -484,7 +484,7 @@ class Tier:
     kernel_instances: tuple[KernelInstance, ...] = ()
     placement: PlacementSpec = PlacementSpec()
     openshift: OpenShiftSpec = OpenShiftSpec()
-    origins: Mapping[str, Origin] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
 
     @property
     def pool_name(self) -> str:
