@@ -70,7 +70,7 @@ def _cpu(files: RootedFiles, directory: str) -> None:
 
 
 def _last_level_cache(files: RootedFiles, directory: str) -> None:
-    """Record level and sharers of the highest cache; a level that is no number is recorded too, to be reported."""
+    """Record level, sharers and id of the highest cache; a level that is no number is recorded too, to be reported."""
     last, best = "", -1
     for name in files.entries(directory) or ():
         if not name.startswith("index"):
@@ -81,8 +81,8 @@ def _last_level_cache(files: RootedFiles, directory: str) -> None:
         elif int(level) > best:
             last, best = name, int(level)
     if last:
-        files.read(f"{directory}/{last}/level")
-        files.read(f"{directory}/{last}/shared_cpu_list")
+        for leaf in ("level", "shared_cpu_list", "id"):
+            files.read(f"{directory}/{last}/{leaf}")
 
 
 def _numa(files: RootedFiles) -> None:

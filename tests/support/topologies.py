@@ -31,7 +31,10 @@ def topologies(draw: Any) -> Topology:
         siblings = CpuSet(ids[index * threads : (index + 1) * threads]) - offline
         cpus += [Cpu(id=cpu, socket=socket, core=core, siblings=siblings, numa=node) for cpu in siblings]
     cpus = [replace(cpu, type=draw(st.sampled_from(CoreType))) for cpu in sorted(cpus, key=lambda cpu: cpu.id)]
-    cpus = [replace(cpu, l3=CpuSet(one.id for one in cpus if one.socket == cpu.socket)) for cpu in cpus]
+    cpus = [
+        replace(cpu, l3=CpuSet(one.id for one in cpus if one.socket == cpu.socket), l3_id=cpu.socket - 1)
+        for cpu in cpus
+    ]
     total = sockets * nodes + draw(st.integers(0, 1))
     return Topology(
         arch=draw(st.sampled_from(["x86_64", "aarch64"])),

@@ -38,6 +38,7 @@ CODES: dict[str, str] = {
     "TUN-1213": "A field of KubeletConfiguration does not exist, or has a key of its own in the tier.",
     "TUN-1300": "The lab was asked for a machine that is not among the shipped ones.",
     "TUN-1301": "A machine shape is not written like 2s32c2t or 1s64c2t4n, or its numbers do not fit together.",
+    "TUN-1302": "A file that is needed to tell a node's hardware was not read.",
     "TUN-2101": "A number of CPUs is asked for that the machine does not have free.",
     "TUN-2102": "The CPU sets together would leave no CPU for workloads.",
     "TUN-2103": "Whole cores cannot make up the number of CPUs asked for, or share it out over the NUMA nodes.",

@@ -21,8 +21,8 @@ _HUGEPAGE_KEY = re.compile(r"(\d+)kB\Z")
 def topology_from_facts(data: Mapping[str, Any]) -> Topology:
     """Return the topology of a described machine.
 
-    Shape: `cpus[]` with cpu, socket, core, numa, thread_siblings, online and optionally die_id, cluster_id, l3 and
-    core_type (P, E or U); `numa_nodes[]` with id, cpus, mem_total_kb, distance, hugepages; `devices[]`; arch, vendor,
+    Shape: `cpus[]` with cpu, socket, core, numa, thread_siblings, online and optionally die_id, cluster_id, l3,
+    l3_id and core_type (P, E or U); `numa_nodes[]` with id, cpus, mem_total_kb, distance, hugepages; `devices[]`; arch, vendor,
     model_name and totals.default_hugepagesize_kb. An offline CPU needs only cpu and online; unknown keys are ignored.
     Core types that are not given are inferred on Intel machines where only some cores have several threads.
     Sad paths: `ValueError` naming the key that is missing, malformed or contradicts another.
@@ -143,6 +143,7 @@ def _cpu(item: Mapping[str, Any], where: str, online: CpuSet) -> Cpu:
         die=integer(item, "die_id", where, 0),
         cluster=integer(item, "cluster_id", where, -1),
         l3=cpu_list(item, "l3", where, "") & online,
+        l3_id=integer(item, "l3_id", where, -1),
         type=_CORE_TYPES[kind],
     )
 
@@ -227,6 +228,8 @@ def _cpu_facts(topology: Topology) -> list[dict[str, Any]]:
             "cluster_id": cpu.cluster,
             "l3": cpu.l3.format(),
         }
+        if cpu.l3_id >= 0:
+            facts[cpu.id]["l3_id"] = cpu.l3_id
         if typed:
             facts[cpu.id]["core_type"] = _CORE_LETTERS[cpu.type]
     return [facts[cpu] for cpu in sorted(facts)]
