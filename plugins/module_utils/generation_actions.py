@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What makes written files effective on a live node: the commands, and their order around the writing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .core.errors import RefusedError, problem
+
+REBOOT = "reboot"
+CHECKPOINTS = "kubelet-checkpoints"
+KUBELET_RESTART = "kubelet-restart"
+
+# Source: kubelet pkg/kubelet/cm; a changed policy or reservation does not start on the old files.
+CHECKPOINT_FILES = ("/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/memory_manager_state")
+
+# Each step is tried with the first of its commands whose program this node has.
+_COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "kubelet-stop": (("systemctl", "stop", "kubelet.service"),),
+    "daemon-reload": (("systemctl", "daemon-reload"),),
+    "update-grub": (("update-grub",), ("grub2-mkconfig", "-o", "/boot/grub2/grub.cfg")),
+    "kubelet-start": (("systemctl", "start", "kubelet.service"),),
+}
+_KUBELET_ACTIVE = ("systemctl", "is-active", "--quiet", "kubelet.service")
+_BEFORE = ("kubelet-stop",)
+_AFTER = ("daemon-reload", "update-grub", "kubelet-start")
+
+ACTIONS = frozenset({REBOOT, CHECKPOINTS, KUBELET_RESTART, "daemon-reload", "update-grub"})
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """How a command ended; `output` is the last of what it said."""
+
+    code: int
+    output: str = ""
+
+
+Runner = Callable[[Sequence[str], float], CommandResult]
+
+
+class ActionError(Exception):
+    """A step failed: its name, the command line, and why."""
+
+    def __init__(self, step: str, command: str, why: str) -> None:
+        """Keep the parts."""
+        self.step = step
+        self.command = command
+        self.why = why
+        super().__init__(f"{command}: {why}")
+
+
+def run_command(command: Sequence[str], timeout_s: float) -> CommandResult:
+    """Run a program and return how it ended; code 127 when it is not there, 124 when it took too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - one of the fixed commands above, never a shell
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout_s,
+            check=False,
+        )
+    except FileNotFoundError:
+        return CommandResult(127, f"{command[0]} is not installed")
+    except subprocess.TimeoutExpired:
+        return CommandResult(124, f"not done after {timeout_s:g} s")
+    except OSError as error:
+        return CommandResult(126, error.strerror or str(error))
+    return CommandResult(done.returncode, done.stdout.decode("utf-8", "replace").strip()[-600:])
+
+
+def refuse_unknown(actions: Sequence[str]) -> None:
+    """Raise `RefusedError` (TUN-3407) naming the actions that nobody knows."""
+    unknown = [name for name in actions if name not in ACTIONS]
+    if unknown:
+        raise RefusedError(
+            tuple(
+                problem(
+                    "TUN-3407",
+                    f"{name!r} is not an action",
+                    where="actions",
+                    fix=f"one of: {', '.join(sorted(ACTIONS))}",
+                )
+                for name in unknown
+            )
+        )
+
+
+@dataclass
+class Commands:
+    """Runs the steps of a transaction on a live node.
+
+    Scale: `timeout_s` is for one command, `settle_s` how long the kubelet is watched after its start, in seconds.
+    """
+
+    runner: Runner = run_command
+    which: Callable[[str], str | None] = shutil.which
+    sleep: Callable[[float], None] = time.sleep
+    timeout_s: float = 120.0
+    settle_s: float = 5.0
+
+    def before(self, actions: Sequence[str]) -> None:
+        """Run what comes before the writing; raises `ActionError`."""
+        for step in _BEFORE:
+            if step in expanded(actions):
+                self._run(step)
+
+    def after(self, actions: Sequence[str]) -> None:
+        """Run what comes after the writing; raises `ActionError`."""
+        for step in _AFTER:
+            if step in expanded(actions):
+                self._run(step)
+
+    def _run(self, step: str) -> None:
+        command = self._command(step)
+        result = self.runner(command, self.timeout_s)
+        if result.code != 0:
+            raise ActionError(step, " ".join(command), result.output or f"it ended with {result.code}")
+        if step == "kubelet-start":
+            self._watch_kubelet()
+
+    def _command(self, step: str) -> tuple[str, ...]:
+        choices = _COMMANDS[step]
+        return next((command for command in choices if self.which(command[0])), choices[0])
+
+    def _watch_kubelet(self) -> None:
+        """Raise `ActionError` when the kubelet does not stay up: systemd starts it again and again otherwise."""
+        waited = 0.0
+        while waited < self.settle_s:
+            self.sleep(1.0)
+            waited += 1.0
+            result = self.runner(_KUBELET_ACTIVE, self.timeout_s)
+            if result.code != 0:
+                why = "the kubelet does not stay up: journalctl -u kubelet says why"
+                raise ActionError("kubelet-start", " ".join(_KUBELET_ACTIVE), why)
+
+
+def expanded(actions: Sequence[str]) -> tuple[str, ...]:
+    """Return the steps of the actions: a kubelet restart is a stop before and a start after the writing."""
+    steps = [name for name in actions if name in _COMMANDS]
+    return ("kubelet-stop", *steps, "kubelet-start") if KUBELET_RESTART in actions else tuple(steps)
+
+
+def commands_of(actions: Sequence[str]) -> tuple[str, ...]:
+    """Return the actions that need a command on the node: not files to move, not the reboot."""
+    return tuple(name for name in actions if name not in (REBOOT, CHECKPOINTS))
