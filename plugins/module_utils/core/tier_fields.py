@@ -90,7 +90,10 @@ def _amounts(noun: str, known: tuple[str, ...], form: Form) -> Choices:
 
 _RESERVED_MEMORY = Record(
     tier.ReservedMemory,
-    {"numa_node": _NODE, "limits": Table(grammar.MEMORY_RESOURCE, grammar.POSITIVE_QUANTITY)},
+    {
+        "numa_node": _NODE,
+        "limits": Choices("a memory resource", "TUN-1104", {"memory": grammar.POSITIVE_QUANTITY}, _HUGEPAGE_HINTS),
+    },
     required=("numa_node", "limits"),
 )
 

@@ -108,9 +108,6 @@ THRESHOLD = _quantity(
     r"|([0-9]+(\.[0-9]*)?|\.[0-9]+)%",
     "a quantity such as 2Gi, or a percentage; 0% and 100% switch the signal off",
 )
-MEMORY_RESOURCE = matched(
-    "a memory resource", "TUN-1104", r"memory|hugepages-[0-9]+[KMG]i", "memory, or huge pages such as hugepages-1Gi"
-)
 DURATION = matched("a duration", "TUN-1203", _DURATION, "a number with ns, us, ms, s, m or h, such as 10s or 1m30s")
 HUGEPAGE_SIZE = choice("a hugepage size", HUGEPAGE_SIZES, "TUN-1209")
 MAX_UNAVAILABLE = or_number(
