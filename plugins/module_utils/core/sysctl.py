@@ -113,6 +113,36 @@ LIFETIMES: dict[str, Lifetime] = {
     "net.ipv4.tcp_tw_recycle": Lifetime(until=(4, 12)),
 }
 
+# Why one sets them, for the parameters that tuning is mostly about.
+REASONS = {
+    "vm.zone_reclaim_mode": "0 takes memory of another NUMA node before reclaiming pages of the local one.",
+    "vm.compaction_proactiveness": "It decides how much the kernel compacts memory ahead of need, in the background.",
+    "vm.watermark_scale_factor": "It decides how early background reclaim starts, before tasks must reclaim themselves.",
+    "vm.watermark_boost_factor": "It decides how far reclaim goes beyond need after memory was found fragmented.",
+    "vm.min_free_kbytes": "This much memory stays free for allocations that cannot wait.",
+    "vm.swappiness": "It weighs swapping against dropping file pages.",
+    "vm.stat_interval": "Counters of the CPUs are added up this often (seconds); each time interrupts them.",
+    "vm.dirty_ratio": "Above this share of dirty pages, writing tasks must write back themselves.",
+    "vm.dirty_background_ratio": "Above this share of dirty pages, write-back starts in the background.",
+    "vm.overcommit_memory": "It decides whether the kernel promises more memory than there is.",
+    "vm.max_map_count": "So many mappings may a process have.",
+    "vm.nr_hugepages": "So many hugepages of the default size are set aside.",
+    "kernel.numa_balancing": "0 stops the kernel from unmapping pages to learn which NUMA node uses them.",
+    "kernel.nmi_watchdog": "0 stops the hard-lockup detector, which interrupts all CPUs.",
+    "kernel.hung_task_timeout_secs": "A task may be stuck this long before the kernel reports it.",
+    "kernel.timer_migration": "It decides whether timers of idle CPUs move to busy ones.",
+    "kernel.sched_rt_runtime_us": "Real-time tasks may use this much of each period; -1 takes the limit away.",
+    "kernel.sched_min_granularity_ns": "A task runs at least this long before another one preempts it.",
+    "kernel.sched_base_slice_ns": "A task runs this long before it competes for the CPU again.",
+    "kernel.sched_wakeup_granularity_ns": "A task that wakes up preempts only if it is behind by this much.",
+    "kernel.sched_migration_cost_ns": "A task that ran this recently counts as cache-hot and is not moved.",
+    "kernel.sched_latency_ns": "All runnable tasks of a CPU run once in this time.",
+    "net.core.busy_poll": "Sockets are polled this long (microseconds) instead of waiting for an interrupt.",
+    "net.core.busy_read": "Blocking reads poll the device this long (microseconds) first.",
+    "net.core.rps_default_mask": "Received packets of virtual devices are handled on these CPUs.",
+    "net.core.somaxconn": "So many connections may wait to be accepted.",
+}
+
 # A parameter below such a name exists only while the module is loaded.
 MODULE_OF = {"net.netfilter.nf_conntrack": "nf_conntrack", "net.bridge.bridge-nf": "br_netfilter"}
 
