@@ -158,13 +158,13 @@ CHECKS: dict[str, CheckDoc] = {
     ),
     "kernel.args.managed": CheckDoc(
         title="The tier's own kernel arguments do not compete with derived ones",
-        why="Of two values on the command line the later one wins, so isolation or hugepages would not be the planned ones.",
+        why="The later of two values wins, so isolation or hugepages would not be the planned ones.",
         remedy="Remove the argument from kernel.args and change the tier field that the derived one comes from.",
         source="kernel admin-guide/kernel-parameters",
     ),
     "kernel.args.vendor": CheckDoc(
         title="The processor's vendor is one that arguments are known for",
-        why="IOMMU, idle states and frequencies are set by arguments of the vendor; the operator has no profile for others.",
+        why="IOMMU, idle states and frequencies have arguments of each vendor; the operator has no other profile.",
         remedy="Use another pool on OpenShift; elsewhere add what the processor needs to kernel.args.",
         source="OpenShift node tuning operator",
     ),
@@ -194,7 +194,7 @@ CHECKS: dict[str, CheckDoc] = {
     ),
     "kubelet.eviction.partial": CheckDoc(
         title="evictionHard names all signals",
-        why="In the kubelet's main file a map with one key replaces all defaults, so the disk fills up and nothing is evicted.",
+        why="In the kubelet's main file a map with one key replaces all defaults: disks fill up, nothing is evicted.",
         remedy="Name all five default signals.",
         source="KubeletConfiguration v1beta1 evictionHard",
     ),

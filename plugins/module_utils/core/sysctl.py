@@ -117,7 +117,7 @@ LIFETIMES: dict[str, Lifetime] = {
 REASONS = {
     "vm.zone_reclaim_mode": "0 takes memory of another NUMA node before reclaiming pages of the local one.",
     "vm.compaction_proactiveness": "It decides how much the kernel compacts memory ahead of need, in the background.",
-    "vm.watermark_scale_factor": "It decides how early background reclaim starts, before tasks must reclaim themselves.",
+    "vm.watermark_scale_factor": "It decides how early background reclaim starts, so that tasks need not reclaim.",
     "vm.watermark_boost_factor": "It decides how far reclaim goes beyond need after memory was found fragmented.",
     "vm.min_free_kbytes": "This much memory stays free for allocations that cannot wait.",
     "vm.swappiness": "It weighs swapping against dropping file pages.",
