@@ -33,14 +33,6 @@ def module_option(setting: Setting) -> tuple[str, str]:
     return module, option
 
 
-def sysctl_path(name: str) -> str:
-    """Return the file of a kernel parameter: dots and slashes change places, as in sysctl.d.
-
-    Source: sysctl.d(5): `net.ipv4.conf.enp3s0/200.forwarding` is /proc/sys/net/ipv4/conf/enp3s0.200/forwarding.
-    """
-    return "/proc/sys/" + name.translate(str.maketrans("./", "/."))
-
-
 def _problems(setting: Setting) -> tuple[Problem, ...]:
     try:
         _CHECKS.get(setting.area, _accept)(setting)

@@ -11,8 +11,10 @@ from ..core.desired import Area, DesiredState, Impact, Platform, Setting
 from ..core.environment import NodeEnvironment
 from ..core.errors import RefusedError, problem
 from ..core.plan import NodeFile, RuntimeValue
-from .grammar_gate import argument, module_option, refuse_unwritable, sysctl_path
+from ..core.sysctl import sysctl_path
+from .grammar_gate import argument, module_option, refuse_unwritable
 from .jinja_env import render_template
+from .kubelet_settings import kubelet_fields
 from .units import is_late, render_units
 
 KUBELET_API_VERSION = "kubelet.config.k8s.io/v1beta1"
@@ -61,7 +63,7 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
         *_sysctl(desired, environment),
         *_grub(desired, environment),
         *_tmpfiles(desired),
-        *_modprobe(desired),
+        *modprobe_files(desired),
         *units,
     )
     return NodeArtefacts(files, tuple(_runtime(desired, environment)), tuple(_actions(desired, bool(units))))
@@ -69,20 +71,11 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
 
 def kubelet_document(desired: DesiredState) -> dict[str, object]:
     """Return the managed KubeletConfiguration fields, sorted, below apiVersion and kind."""
-    fields = {setting.name: setting.value for setting in desired.of(Area.KUBELET)}
     return {
         "apiVersion": KUBELET_API_VERSION,
         "kind": "KubeletConfiguration",
-        **{name: _sorted(fields[name]) for name in sorted(fields)},
+        **kubelet_fields(desired),
     }
-
-
-def _sorted(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, (list, tuple)):
-        return [_sorted(item) for item in value]
-    return value
 
 
 def _kubelet(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
@@ -167,7 +160,8 @@ def _tmpfiles(desired: DesiredState) -> Iterator[NodeFile]:
         )
 
 
-def _modprobe(desired: DesiredState) -> Iterator[NodeFile]:
+def modprobe_files(desired: DesiredState) -> Iterator[NodeFile]:
+    """Yield the file of module options, sorted by module and option; nothing without any."""
     options: dict[str, list[str]] = {}
     for setting in _by_name(desired, Area.MODULE):
         module, option = module_option(setting)
