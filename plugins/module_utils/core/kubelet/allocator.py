@@ -187,7 +187,7 @@ def _take_part_of_group(state: _Accumulator, group: int) -> None:
 
 
 def _distributed(machine: KubeletMachine, available: CpuSet, count: int, strategy: Strategy) -> CpuSet:
-    packed = Strategy(spread_cores=strategy.spread_cores, prefer_group=strategy.prefer_group)
+    packed = Strategy(spread_cores=strategy.spread_cores)
     if count % strategy.group_size:
         return _packed(machine, available, count, packed)
     state = _Accumulator(machine, available, count)

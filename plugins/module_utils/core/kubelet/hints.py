@@ -1,0 +1,146 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Topology hints and how the topology manager merges them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Optional
+
+Nodes = frozenset  # a set of NUMA node ids
+
+
+class TopologyPolicy(Enum):
+    """Topology manager policies."""
+
+    NONE = "none"
+    BEST_EFFORT = "best-effort"
+    RESTRICTED = "restricted"
+    SINGLE_NUMA_NODE = "single-numa-node"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A set of NUMA nodes that would do, None for any; and whether it is as narrow as can be."""
+
+    nodes: frozenset[int] | None
+    preferred: bool
+
+
+# What one provider says about one resource: None means no preference, an empty list means impossible.
+ResourceHints = Optional[Sequence[Hint]]
+ProviderHints = Optional[Mapping[str, ResourceHints]]
+
+
+class DistanceError(Exception):
+    """The kubelet would index a distance row beyond its end and crash: sparse NUMA node ids."""
+
+
+@dataclass(frozen=True)
+class Merger:
+    """Merges hints of providers. Shape: `nodes` are all NUMA node ids, `distances` rows by node id."""
+
+    policy: TopologyPolicy
+    nodes: tuple[int, ...]
+    prefer_closest: bool = False
+    distances: Mapping[int, Sequence[int]] | None = None
+
+    def merge(self, providers: Sequence[ProviderHints]) -> tuple[Hint, bool]:
+        """Return the best hint and whether the policy admits the container.
+
+        Raises `DistanceError` where the real kubelet crashes. Source: Kubernetes 1.36, topology manager.
+        """
+        lists = _lists(providers)
+        if self.policy is TopologyPolicy.SINGLE_NUMA_NODE:
+            lists = [[hint for hint in hints if _is_single(hint)] for hints in lists]
+        best = self._best(lists)
+        if self.policy is TopologyPolicy.SINGLE_NUMA_NODE and best.nodes == frozenset(self.nodes):
+            best = Hint(None, best.preferred)
+        return best, self.policy is TopologyPolicy.BEST_EFFORT or best.preferred
+
+    def _best(self, lists: Sequence[Sequence[Hint]]) -> Hint:
+        every = frozenset(self.nodes)
+        width = max((_narrowest(hints) for hints in lists), default=0)
+        best: Hint | None = None
+        for permutation in itertools.product(*lists):
+            candidate = _combine(every, permutation)
+            if candidate.nodes and (best is None or self._replaces(best, candidate, width)):
+                best = candidate
+        return best or Hint(every, preferred=False)
+
+    def _replaces(self, current: Hint, candidate: Hint, width: int) -> bool:
+        """Return whether the candidate takes the place of the current best; `width` is what non-preferred ones aim at."""
+        if current.preferred != candidate.preferred:
+            return candidate.preferred
+        have, offered = len(current.nodes or ()), len(candidate.nodes or ())
+        if current.preferred or have > width:
+            return self._is_fitter(candidate, current)
+        if have == width:
+            return offered == width and self._is_fitter(candidate, current)
+        if offered > width or offered < have:
+            return False
+        return offered > have or self._is_fitter(candidate, current)
+
+    def _is_fitter(self, candidate: Hint, current: Hint) -> bool:
+        new, old = candidate.nodes or frozenset(), current.nodes or frozenset()
+        if len(new) != len(old):
+            return len(new) < len(old)
+        if self.prefer_closest and self.policy is not TopologyPolicy.SINGLE_NUMA_NODE:
+            near, far = self._distance(new), self._distance(old)
+            if near != far:
+                return near < far
+        return mask(new) < mask(old)
+
+    def _distance(self, nodes: frozenset[int]) -> float:
+        rows = self.distances or {}
+        try:
+            values = [rows[one][other] for one in sorted(nodes) for other in sorted(nodes)]
+        except IndexError as error:
+            raise DistanceError from error
+        return sum(values) / len(values)
+
+
+def node_subsets(nodes: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Yield every non-empty subset, small ones first, each size in lexical order."""
+    for width in range(1, len(nodes) + 1):
+        for combination in itertools.combinations(sorted(nodes), width):
+            yield frozenset(combination)
+
+
+def mask(nodes: frozenset[int]) -> int:
+    """Return the set as a number with a bit per node id."""
+    return sum(1 << node for node in nodes)
+
+
+def _lists(providers: Sequence[ProviderHints]) -> list[Sequence[Hint]]:
+    lists: list[Sequence[Hint]] = []
+    for provider in providers:
+        if not provider:
+            lists.append([Hint(None, preferred=True)])
+            continue
+        for hints in provider.values():
+            if hints is None:
+                lists.append([Hint(None, preferred=True)])
+            else:
+                lists.append(hints or [Hint(None, preferred=False)])
+    return lists
+
+
+def _is_single(hint: Hint) -> bool:
+    return hint.preferred and (hint.nodes is None or len(hint.nodes) == 1)
+
+
+def _narrowest(hints: Sequence[Hint]) -> int:
+    return min((len(hint.nodes) for hint in hints if hint.nodes is not None), default=0)
+
+
+def _combine(every: frozenset[int], permutation: Sequence[Hint]) -> Hint:
+    masks = [hint.nodes for hint in permutation if hint.nodes is not None]
+    merged = every
+    for nodes in masks:
+        merged &= nodes
+    same = all(nodes == masks[0] for nodes in masks)
+    return Hint(merged, same and all(hint.preferred for hint in permutation))
