@@ -134,6 +134,7 @@ MANAGED_FIELDS = {
     "maxPods": "kubelet.max_pods",
     "memoryThrottlingFactor": "kubelet.memory_throttling_factor",
     "memorySwap": "kubelet.swap_behavior",
+    "failSwapOn": "memory.swap",
 }
 
 OTHER_FIELDS = tuple(
@@ -143,7 +144,7 @@ OTHER_FIELDS = tuple(
     cpuCFSQuotaPeriod crashLoopBackOff enableContentionProfiling enableControllerAttachDetach
     enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer enableSystemLogHandler
     enableSystemLogQuery enforceNodeAllocatable eventBurst eventRecordQPS evictionMaxPodGracePeriod
-    evictionMinimumReclaim evictionPressureTransitionPeriod failCgroupV1 failSwapOn featureGates
+    evictionMinimumReclaim evictionPressureTransitionPeriod failCgroupV1 featureGates
     fileCheckFrequency hairpinMode healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent
     imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy
     imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit kernelMemcgNotification kubeAPIBurst kubeAPIQPS

@@ -491,6 +491,17 @@ class Tier:
         """The pool, by default named like the tier."""
         return self.pool or self.name
 
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether the tier says which CPUs are reserved or isolated."""
+        return self.cpu.reserved is not None or self.cpu.isolated is not None
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether a PerformanceProfile carries the tier: its manifest says so, or its CPUs are partitioned."""
+        manifest = self.openshift.manifest
+        return self.is_partitioned if manifest is None else manifest is Manifest.PERFORMANCE_PROFILE
+
     def origin(self, path: str) -> Origin:
         """Return where the field, or the nearest field above it, was written."""
         while path:

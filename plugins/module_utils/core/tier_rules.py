@@ -22,18 +22,11 @@ _SIZE_FAMILIES = {
     "arm64 with 4k pages": frozenset({"64k", "2M", "32M", "1G"}),
     "arm64 with 64k pages": frozenset({"2M", "512M", "16G"}),
 }
-_ARGUMENTS_OF_PARTITION = ("isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity", "systemd.cpu_affinity")
-_ARGUMENTS_OF_HUGEPAGES = ("default_hugepagesz", "hugepagesz", "hugepages")
 
 
 def broken_rules(tier: Tier, failed: AbstractSet[str]) -> list[Fault]:
     """Return the faults of a tier whose fields are right one by one; rules about a `failed` field are left out."""
     return list(breaches((*TIER_RULES, *KUBELET_RULES), tier, failed))
-
-
-def is_partitioned(tier: Tier) -> bool:
-    """Return whether the tier gives CPUs roles."""
-    return any(getattr(tier.cpu, role) is not None for role in ROLES)
 
 
 def _named_cpus(request: CpuRequest) -> CpuSet:
@@ -169,8 +162,7 @@ def _profile_without_cpus(tier: Tier) -> Iterator[Breach]:
 
 
 def _profile_selectors(tier: Tier) -> Iterator[Breach]:
-    is_profile = tier.openshift.manifest is not Manifest.KUBELET_CONFIG and is_partitioned(tier)
-    if is_profile and len(tier.openshift.node_selector) > 1:
+    if tier.is_profile and len(tier.openshift.node_selector) > 1:
         why = f"it has {len(tier.openshift.node_selector)} labels"
         what = "the node selector of a PerformanceProfile has exactly one label"
         yield Breach("openshift.node_selector", what, why, "keep the label of the pool's role")
@@ -203,18 +195,6 @@ def _cache_roles(tier: Tier) -> Iterator[Breach]:
 
 
 def _said_twice(tier: Tier) -> Iterator[Breach]:
-    managed = {
-        "cpu": _ARGUMENTS_OF_PARTITION if is_partitioned(tier) and tier.cpu.enforce_isolation else (),
-        "hugepages": _ARGUMENTS_OF_HUGEPAGES if tier.hugepages.pages or tier.hugepages.default_size else (),
-        "cpu.disable_smt": ("nosmt",) if tier.cpu.disable_smt else (),
-    }
-    for position, argument in enumerate(tier.kernel.args):
-        name = argument.partition("=")[0]
-        for owner, names in managed.items():
-            if name in names:
-                what = f"{name} is written by tunectl from {owner}"
-                why = "the argument would stand twice on the command line"
-                yield Breach(f"kernel.args.{position}", what, why, f"say it with {owner} alone")
     if tier.hugepages.pages and "vm.nr_hugepages" in tier.sysctl:
         what = "vm.nr_hugepages and hugepages.pages set the same pool"
         yield Breach("sysctl.vm.nr_hugepages", what, "the later of the two would win", "keep hugepages.pages")
@@ -247,7 +227,7 @@ TIER_RULES = (
     Rule("TUN-1419", ("net", "cpu.reserved"), _networking),
     Rule("TUN-1420", ("cpu.otherwise", "cpu.reserved"), _otherwise_alone),
     Rule("TUN-1421", ("resctrl", "kernel_instances", "placement.taints"), _names_twice),
-    Rule("TUN-1422", ("kernel.args", "cpu", "hugepages", "sysctl"), _said_twice),
+    Rule("TUN-1422", ("hugepages", "sysctl"), _said_twice),
     Rule("TUN-1423", ("sysctl", "kernel.realtime", "workload_hints"), _unthrottled_realtime),
     Rule("TUN-1426", ("resctrl", "cpu"), _cache_roles),
 )

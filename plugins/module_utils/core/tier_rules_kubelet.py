@@ -21,13 +21,25 @@ _DEFAULT_EVICTION = "100Mi"
 _CGROUP_KEYS = {"system-reserved": "systemReservedCgroup", "kube-reserved": "kubeReservedCgroup"}
 
 
+def _is_static(tier: Tier) -> bool:
+    """Whether the CPU manager gets the static policy, which a PerformanceProfile brings by itself."""
+    return (tier.kubelet.cpu_manager_policy or ("static" if tier.is_profile else "")) == "static"
+
+
+def _pins_memory(tier: Tier) -> bool:
+    """Whether the memory manager gets the Static policy; a strict PerformanceProfile brings it by itself."""
+    strict = tier.is_profile and tier.kubelet.topology_manager_policy in ("restricted", "single-numa-node")
+    return (tier.kubelet.memory_manager_policy or ("Static" if strict else "")) == "Static"
+
+
 def _options_without_policy(tier: Tier) -> Iterator[Breach]:
     kubelet = tier.kubelet
-    if kubelet.cpu_manager_policy_options and kubelet.cpu_manager_policy != "static":
+    if kubelet.cpu_manager_policy_options and not _is_static(tier):
         what = "options of the CPU manager need the static policy"
         why = f"cpu_manager_policy is {kubelet.cpu_manager_policy or 'not set, which means none'}"
         yield Breach("kubelet.cpu_manager_policy_options", what, why, "cpu_manager_policy: static")
-    if kubelet.topology_manager_policy_options and kubelet.topology_manager_policy in ("", "none"):
+    is_off = kubelet.topology_manager_policy == "none" or not (kubelet.topology_manager_policy or tier.is_profile)
+    if kubelet.topology_manager_policy_options and is_off:
         what = "options of the topology manager need a policy other than none"
         yield Breach("kubelet.topology_manager_policy_options", what, "the kubelet would ignore them")
 
@@ -47,10 +59,7 @@ def _option_conflicts(tier: Tier) -> Iterator[Breach]:
 
 def _static_without_reservation(tier: Tier) -> Iterator[Breach]:
     kubelet = tier.kubelet
-    if kubelet.cpu_manager_policy != "static" or tier.cpu.reserved is not None or tier.cpu.isolated is not None:
-        return
-    reserved = _reservation(tier, "cpu")
-    if not reserved:
+    if kubelet.cpu_manager_policy == "static" and not tier.is_partitioned and not _reservation(tier, "cpu"):
         why = "the kubelet refuses to start when no CPU is left for the system"
         fix = "cpu.reserved: {count: 2}, or kubelet.system_reserved.cpu"
         yield Breach("kubelet.cpu_manager_policy", "the static policy needs a CPU reservation", why, fix)
@@ -64,7 +73,7 @@ def _reservation(tier: Tier, resource: str) -> Fraction:
 
 def _percent_with_static_memory(tier: Tier) -> Iterator[Breach]:
     threshold = tier.kubelet.eviction_hard.get("memory.available", "")
-    if tier.kubelet.memory_manager_policy == "Static" and is_percentage(threshold):
+    if _pins_memory(tier) and is_percentage(threshold):
         what = f"the eviction threshold {threshold} does not go with the Static memory manager"
         why = "its reservation must be exact to the byte, and a share differs from machine to machine"
         yield Breach("kubelet.eviction_hard.memory.available", what, why, "write an amount, such as 2Gi")
@@ -72,7 +81,7 @@ def _percent_with_static_memory(tier: Tier) -> Iterator[Breach]:
 
 def _reserved_memory(tier: Tier) -> Iterator[Breach]:
     kubelet = tier.kubelet
-    if kubelet.reserved_memory and kubelet.memory_manager_policy != "Static":
+    if kubelet.reserved_memory and not _pins_memory(tier):
         what = "reserved_memory is read by the Static memory manager only"
         yield Breach("kubelet.reserved_memory", what, "", "memory_manager_policy: Static")
         return
@@ -156,11 +165,11 @@ def _enforcement(tier: Tier) -> Iterator[Breach]:
 
 
 KUBELET_RULES = (
-    Rule("TUN-1410", ("kubelet",), _options_without_policy),
+    Rule("TUN-1410", ("kubelet", "cpu", "openshift.manifest"), _options_without_policy),
     Rule("TUN-1411", ("kubelet.cpu_manager_policy_options", "kubelet.topology_manager_policy"), _option_conflicts),
     Rule("TUN-1412", ("cpu", "kubelet"), _static_without_reservation),
-    Rule("TUN-1413", ("kubelet.memory_manager_policy", "kubelet.eviction_hard"), _percent_with_static_memory),
-    Rule("TUN-1414", ("kubelet",), _reserved_memory),
+    Rule("TUN-1413", ("kubelet", "cpu", "openshift.manifest"), _percent_with_static_memory),
+    Rule("TUN-1414", ("kubelet", "cpu", "openshift.manifest"), _reserved_memory),
     Rule("TUN-1415", ("kubelet.eviction_soft", "kubelet.eviction_soft_grace_period"), _soft_without_grace),
     Rule("TUN-1422", ("kubelet.swap_behavior", "memory.swap"), _swap),
     Rule("TUN-1424", ("kubelet.config", "cpu.reserved"), _reserved_cgroups),

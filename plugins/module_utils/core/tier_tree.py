@@ -81,8 +81,13 @@ def merge(base: Node, over: Node, same_key: Callable[[Path, str], str], path: Pa
     Shape: maps are merged key by key, the base's order first; everything else is replaced, also by a null, which
     stands for the default. `same_key(path, key)` returns the normal form by which keys of the map at `path` match.
     """
-    if not (isinstance(base, Entries) and isinstance(over, Entries)):
-        return over
+    if isinstance(base, Entries) and isinstance(over, Entries):
+        return merge_maps(base, over, same_key, path)
+    return over
+
+
+def merge_maps(base: Entries, over: Entries, same_key: Callable[[Path, str], str], path: Path = ()) -> Entries:
+    """Return `merge` of two maps, which is a map."""
     mine = {same_key(path, entry.key): entry for entry in over.entries}
     merged: list[Entry] = []
     for entry in base.entries:

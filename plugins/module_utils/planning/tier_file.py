@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import InputError, Problem, problem
 from ..core.findings import Origin
 from ..core.tier import Tier
 from ..core.tier_forms import did_you_mean, nearest
+from ..core.tier_overrides import override_tree
 from ..core.tier_schema import decode_tier, header_faults, same_key
-from ..core.tier_tree import IDENTITY, Entries, Fault, Leaf, Node, find, merge, without
+from ..core.tier_tree import IDENTITY, Entries, Fault, Leaf, Node, find, merge_maps, without
 from .paths import tiers_dir
 from .yaml_tree import YamlError, read_tree
 
@@ -31,15 +33,19 @@ class TierSource:
     faults: tuple[Fault, ...] = ()
 
 
-def load_tier(name_or_path: str, search: Sequence[str | Path] = ()) -> Tier:
+def load_tier(name_or_path: str, search: Sequence[str | Path] = (), overrides: Mapping[str, Any] | None = None) -> Tier:
     """Return the tier of that name or in that file, with what it extends merged in.
 
     Shape: text with a slash or ending in .yaml or .yml is a path; a name is looked up in the directories of `search`,
-    in order, then among the built-in tiers.
+    in order, then among the built-in tiers. `overrides` are values set over it by dotted path, JSON data.
     Sad paths: `InputError` with every mistake of the file, each with file:line:column (TUN-11xx to TUN-13xx).
     """
     source = read_source(find_tier(name_or_path, search), search)
-    return decode_tier(source.tree, (*source.faults, *_name_faults(name_or_path, source)))
+    faults = (*source.faults, *_name_faults(name_or_path, source))
+    tree = source.tree
+    if overrides and isinstance(tree, Entries):
+        tree = replace(merge_maps(tree, override_tree(overrides), same_key), origin=tree.origin)
+    return decode_tier(tree, faults)
 
 
 def _is_path(name_or_path: str) -> bool:
@@ -114,7 +120,7 @@ def _read_chain(path: Path, search: Sequence[str | Path], below: tuple[Path, ...
         chain = " -> ".join(str(one) for one in (*here, parent))
         raise InputError((_at(base.node.origin, "TUN-1110", "tiers extend each other in a ring", chain),))
     source = _read_chain(parent, search, here)
-    merged = merge(without(_entries(source.tree), IDENTITY), tree, same_key)
+    merged = merge_maps(without(_entries(source.tree), IDENTITY), tree, same_key)
     above = header_faults(_entries(source.tree)) if isinstance(source.tree, Entries) else []
     return TierSource((path, *source.files), merged, (*faults, *source.faults, *above))
 
