@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -199,15 +200,20 @@ def parse_duration(text: str) -> float:
     )
 
 
-def parse_override(text: str) -> tuple[str, str]:
-    """Return path and value of a `PATH=VALUE`; the tier's own grammar types the value.
+def parse_override(text: str) -> tuple[str, object]:
+    """Return path and typed value of a `PATH=VALUE`: true, false, null, whole numbers, JSON, else text.
 
-    Sad paths: `InputError` TUN-1005 without `=` or with a path that is none.
+    Sad paths: `InputError` TUN-1005 without `=`, with a path that is none, or for JSON that does not parse.
     """
-    path, equals, value = text.partition("=")
+    path, equals, raw = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_][\w./-]*", path):
         raise _bad_override(text, "it is written PATH=VALUE, the path as in a tier file, like cpu.reserved=0-3")
-    return path, value
+    if raw in ("true", "false", "null") or raw[:1] in ("[", "{", '"') or re.fullmatch(r"-?(0|[1-9]\d*)", raw):
+        try:
+            return path, json.loads(raw)
+        except ValueError as error:
+            raise _bad_override(text, f"the value is not JSON: {error}") from error
+    return path, raw
 
 
 def _bad_override(text: str, why: str) -> InputError:

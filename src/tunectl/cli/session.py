@@ -29,7 +29,7 @@ class TierChoice:
     """Which tier, and values set over it on the command line, by dotted path."""
 
     name: str = ""
-    overrides: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tunectl.cli.options import parse_duration, parse_override
 from tunectl.cli.output import OutputSpec, asked_outputs, parse_outputs
@@ -29,21 +32,34 @@ def test_what_is_no_duration(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "path", "value"),
     [
+        ("irq.balance_isolated=false", "irq.balance_isolated", False),
         ("cpu.reserved=0-3,8", "cpu.reserved", "0-3,8"),
+        ("cpu.reserved=0", "cpu.reserved", 0),
+        ("kubelet.max_pods=-1", "kubelet.max_pods", -1),
+        ("memory.ksm=null", "memory.ksm", None),
+        ('cpu.reserved={"count": 4}', "cpu.reserved", {"count": 4}),
+        ('kernel.args=["a=b"]', "kernel.args", ["a=b"]),
         ("kubelet.eviction_hard.memory.available=5%", "kubelet.eviction_hard.memory.available", "5%"),
         ("placement.labels.node-role.kubernetes.io/hpc=", "placement.labels.node-role.kubernetes.io/hpc", ""),
         ("summary=a=b", "summary", "a=b"),
+        ("summary=007", "summary", "007"),
+        ('summary="true"', "summary", "true"),
     ],
 )
-def test_values_over_a_tier(text: str, path: str, value: str) -> None:
+def test_values_over_a_tier_are_typed(text: str, path: str, value: object) -> None:
     assert parse_override(text) == (path, value)
 
 
-@pytest.mark.parametrize("text", ["cpu.reserved", "=3", "a b=1", "", "1=2"])
+@pytest.mark.parametrize("text", ["cpu.reserved", "=3", "kernel.args=[1", "a b=1", "", "1=2"])
 def test_what_is_no_value_over_a_tier(text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_override(text)
     assert caught.value.problems[0].code == "TUN-1005"
+
+
+@given(st.recursive(st.booleans() | st.integers() | st.none(), st.lists, max_leaves=5))
+def test_json_values_come_back(value: object) -> None:
+    assert parse_override(f"a.b={json.dumps(value)}") == ("a.b", value)
 
 
 def test_the_first_format_is_the_default() -> None:
