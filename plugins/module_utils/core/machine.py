@@ -22,8 +22,9 @@ def topology_from_facts(data: Mapping[str, Any]) -> Topology:
     """Return the topology of a described machine.
 
     Shape: `cpus[]` with cpu, socket, core, numa, thread_siblings, online and optionally die_id, cluster_id, l3,
-    l3_id and core_type (P, E or U); `numa_nodes[]` with id, cpus, mem_total_kb, distance, hugepages; `devices[]`; arch, vendor,
-    model_name and totals.default_hugepagesize_kb. An offline CPU needs only cpu and online; unknown keys are ignored.
+    l3_id and core_type (P, E or U); `numa_nodes[]` with id, cpus, mem_total_kb, distance, hugepages; `devices[]`; arch,
+    vendor, model_name and totals.default_hugepagesize_kb. An offline CPU needs only cpu and online;
+    unknown keys are ignored.
     Core types that are not given are inferred on Intel machines where only some cores have several threads.
     Sad paths: `ValueError` naming the key that is missing, malformed or contradicts another.
     """
