@@ -138,12 +138,27 @@ def _start(intent: CpuIntent, context: IntentContext) -> CpuSet:
     return whole | (boot if boot and context.boot_core <= context.free else CpuSet())
 
 
-def _count(intent: CpuIntent, context: IntentContext, stock: Stock, start: CpuSet) -> int:
+def _percent_count(intent: CpuIntent, context: IntentContext, stock: Stock, start: CpuSet) -> int:
     most = len(context.free) - (1 if context.role == "reserved" else 0)
+    wanted = max(-(-len(context.machine.online) * intent.percent // 100), len(start))
+    sums = _sums(stock, start)
+    count = next((count for count in range(wanted, most + 1) if sums >> count & 1), None)
+    if count is None:
+        raise context.refused(
+            "TUN-2101",
+            "percent",
+            intent.percent,
+            f"that is at least {wanted} CPUs in whole cores, and at most {most} of the machine's "
+            f"{len(context.machine.online)} usable CPUs can be taken",
+            f"a smaller {context.field}.percent, or {context.field}.count",
+        )
+    return count
+
+
+def _count(intent: CpuIntent, context: IntentContext, stock: Stock, start: CpuSet) -> int:
     if intent.percent:
-        wanted = max(-(-len(context.machine.online) * intent.percent // 100), len(start))
-        sums = _sums(stock, start)
-        return next((count for count in range(wanted, most + 1) if sums >> count & 1), min(wanted, most))
+        return _percent_count(intent, context, stock, start)
+    most = len(context.free) - (1 if context.role == "reserved" else 0)
     least = 1 if context.role == "reserved" else 0
     if not least <= intent.count <= most:
         raise context.refused(
