@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..core.desire import DEFAULT_KUBELET_DIR
 from ..core.desired import Area, DesiredState, Impact, Platform, Setting
 from ..core.environment import NodeEnvironment
-from ..core.errors import RefusedError, problem
 from ..core.plan import NodeFile, RuntimeValue
 from ..core.sysctl import sysctl_path
 from .grammar_gate import argument, module_option, refuse_unwritable
@@ -18,7 +18,6 @@ from .kubelet_settings import kubelet_fields
 from .units import is_late, render_units
 
 KUBELET_API_VERSION = "kubelet.config.k8s.io/v1beta1"
-DEFAULT_KUBELET_DIR = "/etc/kubernetes/kubelet.conf.d"
 KUBELET_FILE = "99-tunectl.conf"
 SYSCTL_PATH = "/etc/sysctl.d/99-tunectl.conf"
 GRUB_PATH = "/etc/default/grub.d/99-tunectl.cfg"
@@ -26,12 +25,6 @@ TMPFILES_PATH = "/etc/tmpfiles.d/tunectl.conf"
 MODPROBE_PATH = "/etc/modprobe.d/tunectl.conf"
 
 _DEBUGFS = "/sys/kernel/debug/"
-# Boot loaders that read no grub.d, and the command that sets an argument there.
-_OTHER_LOADERS = {
-    "bls": "grubby --update-kernel=ALL --args='{arguments}'",
-    "ostree": "rpm-ostree kargs --append-if-missing='{arguments}'",
-    "systemd-boot": "add to the options line of the loader entries: {arguments}",
-}
 
 
 @dataclass(frozen=True)
@@ -51,8 +44,9 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
     """Return files, runtime values and actions; equal arguments give equal bytes.
 
     Shape: empty for the OpenShift platform, where operators own the node's files.
-    Sad paths: `InputError` TUN-2201 to TUN-2205 for values that cannot stand in their file; `RefusedError`
-    TUN-2230 when the kubelet reads no drop-ins, TUN-2231 when the boot loader reads no grub.d.
+    Where the node would not read a file (a kubelet without drop-ins, a boot loader without grub.d), the findings of
+    the desired state say so; the file is what it would read.
+    Sad paths: `InputError` TUN-2201 to TUN-2205 for values that cannot stand in their file.
     """
     if desired.platform is Platform.OPENSHIFT:
         return NodeArtefacts()
@@ -61,7 +55,7 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
     files = (
         *_kubelet(desired, environment),
         *_sysctl(desired, environment),
-        *_grub(desired, environment),
+        *_grub(desired),
         *_tmpfiles(desired),
         *modprobe_files(desired),
         *units,
@@ -81,18 +75,6 @@ def kubelet_document(desired: DesiredState) -> dict[str, object]:
 def _kubelet(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
     if not any(desired.of(Area.KUBELET)):
         return
-    if environment.has_kubelet and not environment.kubelet_config_dir:
-        raise RefusedError(
-            (
-                problem(
-                    "TUN-2230",
-                    "the kubelet of this node reads no drop-in directory",
-                    where="kubelet --config-dir",
-                    why="the settings of the tier would be written and never read",
-                    fix=f"start the kubelet with --config-dir={DEFAULT_KUBELET_DIR} (KUBELET_EXTRA_ARGS)",
-                ),
-            )
-        )
     directory = environment.kubelet_config_dir.rstrip("/") or DEFAULT_KUBELET_DIR
     yield NodeFile(
         path=f"{directory}/{KUBELET_FILE}",
@@ -119,24 +101,11 @@ def _sysctl(desired: DesiredState, environment: NodeEnvironment) -> Iterator[Nod
         )
 
 
-def _grub(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+def _grub(desired: DesiredState) -> Iterator[NodeFile]:
     # The order counts: hugepages= belongs to the hugepagesz= before it.
     arguments = [argument(setting) for setting in desired.of(Area.CMDLINE)]
     if not arguments:
         return
-    if environment.boot_loader in _OTHER_LOADERS:
-        fix = _OTHER_LOADERS[environment.boot_loader].format(arguments=" ".join(arguments))
-        raise RefusedError(
-            (
-                problem(
-                    "TUN-2231",
-                    f"the boot loader of this node ({environment.boot_loader}) does not read {GRUB_PATH}",
-                    where="kernel arguments",
-                    why="they would be written and never reach the kernel",
-                    fix=fix,
-                ),
-            )
-        )
     yield NodeFile(
         path=GRUB_PATH,
         content=render_template("node/grub.cfg.j2", tier=desired.tier, what="kernel arguments", arguments=arguments),

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.desired import Area, DesiredState, Setting
 from ..core.errors import Problem, problem
 from ..core.plan import NodeFile
-from ..core.sysctl import DEBUGFS_SCHED, canonical_name
+from ..core.sysctl import DEBUGFS_SCHED, MOVED, canonical_name
 from ..core.tier import Tier
 from .grammar_gate import argument
 from .jinja_env import render_template
@@ -21,6 +21,8 @@ TUNED_NAMESPACE = "openshift-cluster-node-tuning-operator"
 IGNITION_VERSION = "3.2.0"
 _THP = "/sys/kernel/mm/transparent_hugepage/"
 _KSM = "/sys/kernel/mm/ksm/run"
+# TuneD's scheduler plugin finds these in whichever place the running kernel has them; base_slice_ns it does not know.
+_SCHEDULER = frozenset(MOVED) - {"kernel.sched_base_slice_ns"}
 # Lower wins: before the operator's own profiles (20), which it includes; for the pools of the cluster after them.
 _PRIORITY, _BUILT_IN_PRIORITY = 15, 30
 
@@ -43,13 +45,19 @@ def tuned_problems(settings: tuple[Setting, ...]) -> Iterator[Problem]:
     for setting in settings:
         text = str(setting.value)
         if "%" in text or text[:1] in ("<", ">"):
-            yield problem(
-                "TUN-2242",
-                f"a TuneD profile cannot set {setting.name} to {text!r}",
-                where=str(setting.asked_in) or setting.id,
-                why="TuneD reads % as a reference, and a leading < or > as a bound",
-                fix="write a plain value",
-            )
+            yield _unfit(setting, f"to {text!r}", "TuneD reads % as a reference, and a leading < or > as a bound")
+        if setting.area is Area.RUNTIME and not setting.name.startswith("/sys/"):
+            yield _unfit(setting, "at all", "TuneD writes files below /sys only")
+
+
+def _unfit(setting: Setting, what: str, why: str) -> Problem:
+    return problem(
+        "TUN-2242",
+        f"a TuneD profile cannot set {setting.name} {what}",
+        where=str(setting.asked_in) or setting.id,
+        why=why,
+        fix="change it in the tier, or use a tier with a PerformanceProfile for this pool",
+    )
 
 
 def tuned_document(tier: Tier, settings: tuple[Setting, ...], pool: Pool, include: str) -> dict[str, object]:
@@ -112,17 +120,26 @@ def _is_asked(setting: Setting, tier: Tier) -> bool:
 
 
 def _sections(settings: tuple[Setting, ...]) -> Iterator[dict[str, object]]:
-    sections: dict[str, list[dict[str, str]]] = {"sysctl": [], "vm": [], "sysfs": []}
+    sections: dict[str, list[dict[str, str]]] = {"sysctl": [], "scheduler": [], "vm": [], "sysfs": []}
     for setting in settings:
-        option = {"name": setting.name, "value": str(setting.value).strip(" \t")}
-        if setting.name == _THP + "enabled":
-            # The plugin that the included profile uses: two plugins for one file would depend on their order.
-            sections["vm"].append({**option, "name": "transparent_hugepages"})
-        else:
-            sections["sysctl" if setting.area is Area.SYSCTL else "sysfs"].append(option)
+        section, name = _place(setting)
+        sections[section].append({"name": name, "value": str(setting.value).strip(" \t")})
+    if sections["scheduler"]:
+        # Values only: the plugin would otherwise watch all processes.
+        sections["scheduler"].append({"name": "runtime", "value": "0"})
     for name, options in sections.items():
         if options:
             yield {"name": name, "options": options}
+
+
+def _place(setting: Setting) -> tuple[str, str]:
+    """Return the TuneD section and option of a setting."""
+    if setting.name == _THP + "enabled":
+        # The plugin that the included profile uses: two plugins for one file would depend on their order.
+        return "vm", "transparent_hugepages"
+    if setting.area is Area.SYSCTL and setting.name in _SCHEDULER:
+        return "scheduler", setting.name.removeprefix("kernel.")
+    return ("sysctl" if setting.area is Area.SYSCTL else "sysfs"), setting.name
 
 
 def _recommend(profile: str, pool: Pool) -> dict[str, object]:

@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the tunectl contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Units for what tmpfiles.d cannot do: what needs retries, a mount, or a command, before the kubelet starts.
+"""Units for what tmpfiles.d cannot do: what needs retries, comes up late, or is a command, before the kubelet starts.
 
 - Hugepages of one NUMA node: the kernel gives as many as it finds at once, so the count is asked for again
   until it is there. A kubelet that starts earlier would advertise fewer.
-- debugfs: systemd-tmpfiles may run before /sys/kernel/debug is mounted, and would skip the value without a word.
+- debugfs and cpufreq: systemd-tmpfiles may run before /sys/kernel/debug is mounted and the driver is loaded, and
+  would skip the value without a word.
 - Swap: no file switches it off.
 
 All units are plain files. A drop-in of the kubelet's unit wants them, so that no link has to be made (and undone),
@@ -27,14 +28,17 @@ UNIT_DIRECTORY = "/etc/systemd/system"
 WANTS_FILE = "20-tunectl.conf"
 
 _DEBUGFS = "/sys/kernel/debug/"
+_FREQUENCY = re.compile(r"/sys/devices/system/cpu/cpu\d+/cpufreq/", re.ASCII)
 _HUGEPAGES = re.compile(r"/sys/devices/system/node/node\d+/hugepages/hugepages-\d+kB/nr_hugepages\Z", re.ASCII)
+_SHELL = ("/bin/sh", "-c")
 _TRIES = 60
 # $1 count, $2 file: as operands they need no quoting inside the script.
 _ALLOCATE = (
     f'n=0; while [ "$n" -lt {_TRIES} ]; do echo "$1" > "$2"; [ "$(cat "$2")" -ge "$1" ] && exit 0; '
     "n=$((n + 1)); sleep 1; done; exit 1"
 )
-_WRITE = 'echo "$1" > "$2"'
+# Pairs of value and file; one that fails does not keep the others from being written.
+_WRITE = 'failed=0; while [ "$#" -gt 1 ]; do echo "$1" > "$2" || failed=1; shift 2; done; exit "$failed"'
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Unit:
 
 def is_late(setting: Setting) -> bool:
     """Whether a RUNTIME setting is left to a unit, because tmpfiles.d comes too early or does not try again."""
-    return setting.name.startswith(_DEBUGFS) or bool(_HUGEPAGES.match(setting.name))
+    return setting.name.startswith(_DEBUGFS) or bool(_FREQUENCY.match(setting.name)) or _is_hugepages(setting)
 
 
 def render_units(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
@@ -79,29 +83,33 @@ def render_units(desired: DesiredState, environment: NodeEnvironment) -> Iterato
 
 def _units(desired: DesiredState) -> Iterator[Unit]:
     late = sorted((setting for setting in desired.of(Area.RUNTIME) if is_late(setting)), key=lambda one: one.name)
+    pairs = [word for setting in late if not _is_hugepages(setting) for word in _operands(setting)]
     yield Unit(
         name="tunectl-hugepages.service",
         what="hugepages of single NUMA nodes",
         why="asks for the hugepages of each NUMA node until the kernel has found them all",
-        commands=tuple(_shell(_ALLOCATE, setting) for setting in late if not setting.name.startswith(_DEBUGFS)),
+        commands=tuple((*_SHELL, _ALLOCATE, "tunectl", *_operands(one)) for one in late if _is_hugepages(one)),
     )
     yield Unit(
-        name="tunectl-debugfs.service",
-        what="scheduler values in debugfs",
-        why="writes values below /sys/kernel/debug once that is mounted",
-        commands=tuple(_shell(_WRITE, setting) for setting in late if setting.name.startswith(_DEBUGFS)),
-        lines=("RequiresMountsFor=/sys/kernel/debug",),
+        name="tunectl-runtime.service",
+        what="values of the running kernel whose files come up late",
+        why="writes values of debugfs and cpufreq once their files are there",
+        commands=((*_SHELL, _WRITE, "tunectl", *pairs),) if pairs else (),
+        lines=("RequiresMountsFor=/sys/kernel/debug",) if any(_DEBUGFS in word for word in pairs) else (),
     )
     swap_off = any(str(setting.value) == "off" for setting in desired.of(Area.SWAP))
     yield Unit(
         name="tunectl-swap.service",
         what="swap off",
         why="switches off whatever swap the boot has activated",
-        commands=(("/bin/sh", "-c", "swapoff -a"),) if swap_off else (),
+        commands=((*_SHELL, "swapoff -a"),) if swap_off else (),
         lines=("After=swap.target",),
     )
 
 
-def _shell(script: str, setting: Setting) -> tuple[str, ...]:
-    value, path = check_unit_value(str(setting.value), setting.id), check_unit_value(setting.name, setting.id)
-    return ("/bin/sh", "-c", script, "tunectl", value, path)
+def _is_hugepages(setting: Setting) -> bool:
+    return bool(_HUGEPAGES.match(setting.name))
+
+
+def _operands(setting: Setting) -> tuple[str, str]:
+    return check_unit_value(str(setting.value), setting.id), check_unit_value(setting.name, setting.id)

@@ -14,7 +14,7 @@ from support.oracles import missing
 
 from tunectl.core.desired import Area, DesiredState, Impact, Partition, Platform, Setting
 from tunectl.core.environment import NodeEnvironment
-from tunectl.core.errors import InputError, RefusedError
+from tunectl.core.errors import InputError
 from tunectl.core.plan import NodeFile, RuntimeValue
 from tunectl.render.node import (
     GRUB_PATH,
@@ -28,6 +28,7 @@ from tunectl.render.node import (
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 PAGES = "/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages"
 SLICE = "/sys/kernel/debug/sched/base_slice_ns"
+FREQUENCY = "/sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq"
 NODE = NodeEnvironment(
     boot_loader="grub",
     kubelet_config_dir="/etc/kubernetes/kubelet.conf.d",
@@ -56,11 +57,12 @@ FULL = (
     setting(Area.SYSCTL, "net.netfilter.nf_conntrack_max", "1048576"),
     setting(Area.RUNTIME, THP, "never"),
     setting(Area.RUNTIME, SLICE, "3000000"),
+    setting(Area.RUNTIME, FREQUENCY, "2500000"),
     setting(Area.RUNTIME, PAGES, "16", Impact.REBOOT),
     setting(Area.MODULE, "kvm.nx_huge_pages", "0", Impact.REBOOT),
     setting(Area.MODULE, "kvm_intel.ple_gap", "0", Impact.REBOOT),
     setting(Area.MODULE, "kvm.halt_poll_ns", "0", Impact.REBOOT),
-    setting(Area.SWAP, "swap", "off", Impact.RESTART),
+    setting(Area.SWAP, "devices", "off", Impact.RESTART),
 )
 
 
@@ -126,26 +128,11 @@ def test_the_drop_in_holds_the_managed_fields_only() -> None:
     assert list(kubelet_document(desired(*FULL)))[:2] == ["apiVersion", "kind"]
 
 
-def test_a_kubelet_without_drop_ins_is_refused_and_a_node_without_kubelet_gets_the_usual_place() -> None:
-    blind = replace(NODE, kubelet_config_dir="")
-    with pytest.raises(RefusedError) as caught:
-        render_node(desired(FULL[0]), blind)
-    assert caught.value.problems[0].code == "TUN-2230"
-    assert render_node(desired(setting(Area.SYSCTL, "vm.swappiness", "1")), blind).files
-    image = replace(blind, has_kubelet=False)
-    assert list(files_by_path(FULL[0], environment=image)) == ["/etc/kubernetes/kubelet.conf.d/99-tunectl.conf"]
-
-
-@pytest.mark.parametrize(
-    ("loader", "command"), [("bls", "grubby"), ("ostree", "rpm-ostree"), ("systemd-boot", "options")]
-)
-def test_boot_loaders_that_read_no_grub_d_are_refused_with_the_way_out(loader: str, command: str) -> None:
-    with pytest.raises(RefusedError) as caught:
-        render_node(desired(*FULL), replace(NODE, boot_loader=loader))
-    (one,) = caught.value.problems
-    assert one.code == "TUN-2231"
-    assert command in one.fix
-    assert "nohz_full=2-63,66-127 nosoftlockup" in one.fix
+def test_a_node_without_a_drop_in_directory_gets_the_usual_one() -> None:
+    usual = "/etc/kubernetes/kubelet.conf.d/99-tunectl.conf"
+    assert list(files_by_path(FULL[0], environment=replace(NODE, kubelet_config_dir=""))) == [usual]
+    other = replace(NODE, kubelet_config_dir="/etc/kubelet.d/")
+    assert list(files_by_path(FULL[0], environment=other)) == ["/etc/kubelet.d/99-tunectl.conf"]
 
 
 def test_parameters_that_nobody_saw_are_optional() -> None:
@@ -162,6 +149,7 @@ def test_running_values_are_all_but_those_that_need_a_boot() -> None:
         RuntimeValue("/proc/sys/net/ipv4/conf/eth0.5/rp_filter", "2"),
         RuntimeValue("/proc/sys/net/netfilter/nf_conntrack_max", "1048576", optional=True),
         RuntimeValue("/proc/sys/vm/swappiness", "10"),
+        RuntimeValue(FREQUENCY, "2500000"),
         RuntimeValue(SLICE, "3000000"),
         RuntimeValue(THP, "never"),
     )
@@ -208,14 +196,14 @@ def test_late_values_have_units_that_the_kubelet_wants() -> None:
     units = [path for path in files if path.startswith("/etc/systemd/system/tunectl-")]
     assert [Path(path).name for path in units] == [
         "tunectl-hugepages.service",
-        "tunectl-debugfs.service",
+        "tunectl-runtime.service",
         "tunectl-swap.service",
     ]
     wants = files["/etc/systemd/system/kubelet.service.d/20-tunectl.conf"].content
     for path in units:
         assert f"\nWants={Path(path).name}\nAfter={Path(path).name}\n" in wants
-    assert PAGES not in files[TMPFILES_PATH].content
-    assert SLICE not in files[TMPFILES_PATH].content
+    for path in (PAGES, SLICE, FREQUENCY):
+        assert path not in files[TMPFILES_PATH].content
     bare = files_by_path(*FULL[4:], environment=replace(NODE, has_kubelet=False))
     assert "/etc/systemd/system/multi-user.target.d/20-tunectl.conf" in bare
 
@@ -237,20 +225,33 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_hugepage_unit_tries_until_the_pages_are_there(tmp_path: Path) -> None:
-    content = files_by_path(*FULL)["/etc/systemd/system/tunectl-hugepages.service"].content
+def command_of(unit: str) -> list[str]:
+    """Return the words of a unit's command, after undoing what systemd undoes."""
+    content = files_by_path(*FULL)[f"/etc/systemd/system/{unit}"].content
     (line,) = [line for line in content.splitlines() if line.startswith("ExecStart=")]
-    # Undo what systemd undoes, then run the script as it would, with a file instead of the kernel's.
-    command = [word.replace("$$", "$").replace("%%", "%") for word in shlex.split(line.removeprefix("ExecStart="))]
+    return [word.replace("$$", "$").replace("%%", "%") for word in shlex.split(line.removeprefix("ExecStart="))]
+
+
+def test_the_hugepage_unit_tries_until_the_pages_are_there(tmp_path: Path) -> None:
+    command = command_of("tunectl-hugepages.service")
     assert command[4:] == ["16", PAGES]
     pages = tmp_path / "nr_hugepages"
     pages.write_text("3\n")
-    done = subprocess.run([*command[:5], str(pages)], check=False)
-    assert done.returncode == 0
+    assert subprocess.run([*command[:5], str(pages)], check=False).returncode == 0
     assert pages.read_text() == "16\n"
-    full = subprocess.run(
-        [*command[:2], command[2].replace("sleep 1", "sleep 0"), "x", "16", "/dev/null"],
-        check=False,
-        capture_output=True,
-    )
-    assert full.returncode == 1
+    # A file that never shows the count: after the last try the unit fails, for everybody to see.
+    script = command[2].replace("sleep 1", "sleep 0")
+    given_up = subprocess.run([*command[:2], script, "x", "16", "/dev/null"], check=False, capture_output=True)
+    assert given_up.returncode == 1
+
+
+def test_the_runtime_unit_writes_all_that_it_can(tmp_path: Path) -> None:
+    command = command_of("tunectl-runtime.service")
+    assert command[4:] == ["2500000", FREQUENCY, "3000000", SLICE]
+    there = tmp_path / "base_slice_ns"
+    absent = tmp_path / "no" / "file"
+    assert subprocess.run([*command[:4], "5", str(there)], check=False).returncode == 0
+    assert there.read_text() == "5\n"
+    partly = subprocess.run([*command[:4], "1", str(absent), "7", str(there)], check=False, capture_output=True)
+    assert partly.returncode == 1
+    assert there.read_text() == "7\n"
