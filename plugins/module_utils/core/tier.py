@@ -120,8 +120,10 @@ class CpuSpec:
 class ReservedMemory:
     """Memory of one NUMA node that the Static memory manager keeps back; `limits` in Kubernetes quantities by resource."""
 
-    numa_node: int = 0
-    limits: Mapping[str, str] = field(default_factory=dict)
+    numa_node: int = field(default=0, metadata=doc("NUMA node id."))
+    limits: Mapping[str, str] = field(
+        default_factory=dict, metadata=doc("How much of each resource.", unit="Kubernetes quantity")
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,11 @@ class KubeletSpec:
     """Kubelet settings; absent fields leave the kubelet's own."""
 
     cpu_manager_policy: str = field(
-        default="", metadata=doc("none or static.", source="KubeletConfiguration v1beta1 cpuManagerPolicy")
+        default="",
+        metadata=doc(
+            "Who owns CPUs: nobody (none), or each Guaranteed container that asks for whole CPUs (static).",
+            source="KubeletConfiguration v1beta1 cpuManagerPolicy",
+        ),
     )
     cpu_manager_policy_options: Mapping[str, str] = field(
         default_factory=dict,
@@ -148,22 +154,30 @@ class KubeletSpec:
     topology_manager_policy: str = field(
         default="",
         metadata=doc(
-            "none, best-effort, restricted or single-numa-node.",
+            "How strictly CPUs, memory and devices of a pod must come from the same NUMA nodes.",
             source="KubeletConfiguration v1beta1 topologyManagerPolicy",
         ),
     )
     topology_manager_scope: str = field(
-        default="", metadata=doc("container or pod.", source="KubeletConfiguration v1beta1 topologyManagerScope")
+        default="",
+        metadata=doc(
+            "Whether each container is aligned by itself, or the pod as a whole.",
+            source="KubeletConfiguration v1beta1 topologyManagerScope",
+        ),
     )
     topology_manager_policy_options: Mapping[str, str] = field(
         default_factory=dict,
         metadata=doc(
-            "prefer-closest-numa-nodes, max-allowable-numa-nodes.",
+            "Options of the topology manager.",
             source="KubeletConfiguration v1beta1 topologyManagerPolicyOptions",
         ),
     )
     memory_manager_policy: str = field(
-        default="", metadata=doc("None or Static.", source="KubeletConfiguration v1beta1 memoryManagerPolicy")
+        default="",
+        metadata=doc(
+            "Whether memory of Guaranteed pods is bound to NUMA nodes (Static) or not (None).",
+            source="KubeletConfiguration v1beta1 memoryManagerPolicy",
+        ),
     )
     reserved_memory: tuple[ReservedMemory, ...] = field(
         default=(),
@@ -191,7 +205,7 @@ class KubeletSpec:
     eviction_hard: Mapping[str, str] = field(
         default_factory=dict,
         metadata=doc(
-            "Hard eviction thresholds; the signals not named keep the kubelet's defaults because tunectl writes the whole map.",
+            "Hard eviction thresholds. Where tunectl writes the kubelet's files, signals not named keep the kubelet's defaults; a KubeletConfig says exactly what is written here.",
             source="KubeletConfiguration v1beta1 evictionHard",
         ),
     )
@@ -226,7 +240,7 @@ class KubeletSpec:
     )
     swap_behavior: str = field(
         default="",
-        metadata=doc("NoSwap or LimitedSwap.", source="KubeletConfiguration v1beta1 memorySwap.swapBehavior"),
+        metadata=doc("Whether containers may use swap.", source="KubeletConfiguration v1beta1 memorySwap.swapBehavior"),
     )
     config: Mapping[str, Any] = field(
         default_factory=dict,
@@ -332,9 +346,16 @@ class IrqSpec:
 class NetDevice:
     """Selects network devices; empty fields match all."""
 
-    interface_name: str = ""
-    vendor_id: str = ""
-    device_id: str = ""
+    interface_name: str = field(
+        default="",
+        metadata=doc(
+            "Name, with * for anything and a leading ! for all others.", source="PerformanceProfile v2 spec.net"
+        ),
+    )
+    vendor_id: str = field(default="", metadata=doc("PCI vendor id.", source="PerformanceProfile v2 spec.net"))
+    device_id: str = field(
+        default="", metadata=doc("PCI device id; needs the vendor id.", source="PerformanceProfile v2 spec.net")
+    )
 
 
 @dataclass(frozen=True)
@@ -379,11 +400,17 @@ class MemorySpec:
     """Memory management of the running kernel."""
 
     transparent_hugepages: str = field(
-        default="", metadata=doc("always, madvise or never.", source="kernel admin-guide/mm/transhuge")
+        default="",
+        metadata=doc(
+            "Which memory may get huge pages by itself: all, what asks for it, or none.",
+            source="kernel admin-guide/mm/transhuge",
+        ),
     )
     thp_defrag: str = field(
         default="",
-        metadata=doc("always, defer, defer+madvise, madvise or never.", source="kernel admin-guide/mm/transhuge"),
+        metadata=doc(
+            "Whether a page fault waits for compaction to get a huge page.", source="kernel admin-guide/mm/transhuge"
+        ),
     )
     ksm: bool | None = field(
         default=None,
@@ -396,7 +423,7 @@ class MemorySpec:
 class ResctrlClass:
     """One class of service of resctrl; `cpus` names a partition role or is empty for task-assigned classes."""
 
-    name: str = ""
+    name: str = field(default="", metadata=doc("Name of the class.", source="kernel arch/x86/resctrl"))
     l3_ways_percent: int = field(
         default=100, metadata=doc("Share of the last-level cache ways.", unit="%", source="kernel arch/x86/resctrl")
     )
@@ -413,7 +440,7 @@ class ResctrlClass:
 class KernelInstance:
     """A second kernel on part of the machine."""
 
-    name: str = ""
+    name: str = field(default="", metadata=doc("Name of the instance."))
     cpus: int = field(default=0, metadata=doc("Whole CPUs for the instance.", unit="CPUs"))
     memory: str = field(default="", metadata=doc("Memory for the instance.", unit="Kubernetes quantity"))
     numa_node: int | None = field(default=None, metadata=doc("NUMA node that gives CPUs and memory."))
@@ -423,8 +450,12 @@ class KernelInstance:
 class PlacementSpec:
     """How pods find the pool: node labels and taints (`key=value:Effect`)."""
 
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(
+        default_factory=dict, metadata=doc("Labels of the nodes; pods select them.", source="Kubernetes node labels")
+    )
+    taints: tuple[str, ...] = field(
+        default=(), metadata=doc("Taints of the nodes; they keep other pods away.", source="Kubernetes taints")
+    )
 
 
 @dataclass(frozen=True)
@@ -456,7 +487,7 @@ class Tier:
     value was written, in the file of the tier that set it (inheritance keeps the parent's place).
     """
 
-    name: str
+    name: str = field(metadata=doc("The tier's name; a file that is found by its name is called like it."))
     summary: str = field(default="", metadata=doc("One line: what the tier is for."))
     pool: str = field(
         default="",
