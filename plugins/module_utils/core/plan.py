@@ -62,8 +62,9 @@ class NodePlan:
 
     Shape: `changes` empty means that nothing is to be done. `files` are *all* files that tunectl shall own on
     the node afterwards (not only the changed ones); `runtime` likewise; `actions` name what makes them
-    effective, in order (`daemon-reload`, `update-grub`, `kubelet-restart`, `reboot`).
-    `basis` is the digest of the observed values the plan rests on; apply refuses when it moved.
+    effective, in order (`daemon-reload`, `update-grub`, `kubelet-checkpoints`, `kubelet-restart`, `reboot`).
+    `basis` is the digest of `observed`, the values that the plan rests on: setting id, or `file.` and a path, ->
+    the text found there (of a file its SHA-256), None where there was none. Apply refuses when they moved.
     """
 
     node: str
@@ -77,6 +78,7 @@ class NodePlan:
     matching: int = 0
     basis: str = ""
     simulated: bool = False
+    observed: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def impact(self) -> Impact:
