@@ -69,6 +69,7 @@ class Snapshot:
         for key, kind in (("node", str), ("files", dict), ("facts", dict)):
             if not isinstance(data.get(key), kind):
                 raise ValueError(f"snapshot key {key!r} is missing or not a {kind.__name__}")
+        _check_texts(data)
         return cls(
             node=data["node"],
             files=data["files"],
@@ -79,3 +80,19 @@ class Snapshot:
             facts=data["facts"],
             simulated=bool(data.get("simulated", False)),
         )
+
+
+def _check_texts(data: Mapping[str, Any]) -> None:
+    for key in ("files", "links", "unreadable"):
+        texts = data.get(key, {})
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise ValueError(f"snapshot key {key!r} is not an object of texts")
+    listings = data.get("listings", {})
+    if not isinstance(listings, dict) or not all(_is_text_list(names) for names in listings.values()):
+        raise ValueError("snapshot key 'listings' is not an object of lists of names")
+    if not _is_text_list(data.get("absent", [])):
+        raise ValueError("snapshot key 'absent' is not a list of paths")
+
+
+def _is_text_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)

@@ -31,7 +31,7 @@ _CACHE_INDEXES = 10
 def read_topology(snapshot: Snapshot) -> Topology:
     """Return the machine that a snapshot shows.
 
-    Sad paths: `InputError` TUN-1301 or TUN-1302 naming the file that is malformed, missing, or contradicts another.
+    Sad paths: `InputError` TUN-1701 or TUN-1702 naming the file that is malformed, missing, or contradicts another.
     Source: kernel `admin-guide/cputopology`, `ABI/stable/sysfs-devices-system-cpu` and `-node`.
     """
     tree = Tree(snapshot)

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
 class Tree:
     """A snapshot with typed access to its files.
 
-    Sad paths of all methods: `InputError` TUN-1301 for a text that is not what belongs there, TUN-1302 for a file
+    Sad paths of all methods: `InputError` TUN-1701 for a text that is not what belongs there, TUN-1702 for a file
     that is needed and has none.
     """
 
@@ -74,7 +74,7 @@ class Tree:
         return InputError(
             (
                 problem(
-                    "TUN-1301",
+                    "TUN-1701",
                     "the hardware cannot be told from this file",
                     where=f"{self.snapshot.node}:{path}",
                     why=why,
@@ -88,7 +88,7 @@ class Tree:
         return InputError(
             (
                 problem(
-                    "TUN-1302",
+                    "TUN-1702",
                     "a file that tells the hardware was not read",
                     where=f"{self.snapshot.node}:{path}",
                     why=self.snapshot.why_missing(path),

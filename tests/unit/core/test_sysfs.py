@@ -238,7 +238,7 @@ def test_a_malformed_tree_names_the_file(changes: dict[str, str | None], named: 
     (problem,) = caught.value.problems
     assert problem.where == f"n:{named}"
     assert problem.why
-    assert problem.code in ("TUN-1301", "TUN-1302")
+    assert problem.code in ("TUN-1701", "TUN-1702")
 
 
 def test_an_unreadable_file_says_why() -> None:

@@ -1,0 +1,46 @@
+"""Captured node trees: found in directories, unpacked from archives without trusting them."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+# A capture of a large machine has some ten thousand small files.
+_MAX_MEMBERS = 2_000_000
+_MAX_BYTES = 1 << 30
+
+
+def find_trees(directory: Path) -> Iterator[tuple[str, Path]]:
+    """Yield (name, root) of the node trees in a directory: itself (name "") or its sub-directories, by name."""
+    if _is_tree(directory):
+        yield "", directory
+        return
+    for path in sorted(directory.iterdir()):
+        if path.is_dir() and not path.is_symlink() and _is_tree(path):
+            yield path.name, path
+
+
+def unpack_tree(tar: tarfile.TarFile, directory: Path) -> None:
+    """Unpack files, directories and links that stay inside; devices and links that lead outside are left out.
+
+    Sad paths: `tarfile.TarError` for a member that would be written outside, and for an archive without measure.
+    """
+    if not hasattr(tarfile, "data_filter"):
+        raise tarfile.TarError("this Python cannot unpack archives safely; 3.11.4 can")
+    size = 0
+    for count, member in enumerate(tar):
+        size += member.size
+        if count > _MAX_MEMBERS or size > _MAX_BYTES:
+            raise tarfile.TarError(f"it holds more than {_MAX_BYTES >> 30} GiB or {_MAX_MEMBERS} files")
+        try:
+            safe = tarfile.data_filter(member, str(directory))
+        except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError, tarfile.SpecialFileError):
+            continue
+        # A capture may hold files that even their owner cannot read.
+        mode = 0o755 if safe.isdir() else 0o644
+        tar.extract(safe.replace(mode=mode, deep=False), directory, set_attrs=False, filter="fully_trusted")
+
+
+def _is_tree(directory: Path) -> bool:
+    return (directory / "sys").is_dir() and (directory / "proc").is_dir()

@@ -1,0 +1,1 @@
+../../plugins/module_utils/rooted_files.py
