@@ -56,7 +56,7 @@ class AnsibleNodes:
         """Return one snapshot a node, in inventory order; see `ports.NodeReader`."""
         directory = Path(tempfile.mkdtemp(prefix="tunectl-read-", dir=self.scratch))
         try:
-            variables = {"tunectl_run_dir": str(directory), "tunectl_pool": pool or "", "tunectl_nodes": list(patterns)}
+            variables = {"tunectl_run_dir": str(directory), "tunectl_only_pool": pool or "", "tunectl_nodes": list(patterns)}
             outcome = self._run("snapshot", variables, on_event, Step.READ)
             _raise_failures(outcome, changed_nothing=True)
             return _load(directory)
