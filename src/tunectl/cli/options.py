@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 
 import click
 
+from tunectl.app.settings import load_settings
 from tunectl.cli.output import parse_outputs
 from tunectl.cli.session import Session, TierChoice, Where
 from tunectl.core.errors import InputError, problem
@@ -42,14 +44,12 @@ TALK = (
         "colour",
         "--color",
         type=click.Choice(("auto", "always", "never")),
-        default="auto",
         help="Colours; NO_COLOR and FORCE_COLOR are followed too.",
     ),
     _option(
         "progress",
         "--progress",
         type=click.Choice(("auto", "plain", "json", "off")),
-        default="auto",
         help="How progress is shown on stderr.",
     ),
     _option("no_input", "--no-input", is_flag=True, help="Never ask; a needed answer is an error."),
@@ -84,7 +84,16 @@ TIER = (
     ),
 )
 
-_BUNDLES: dict[str, tuple[Option, ...]] = {"where": WHERE, "snapshot": SNAPSHOT, "tier": TIER}
+PLATFORM = (
+    _option(
+        "platform",
+        "--platform",
+        type=click.Choice(("kubeadm", "openshift")),
+        help="How the tier reaches its nodes.",
+    ),
+)
+
+_BUNDLES: dict[str, tuple[Option, ...]] = {"where": WHERE, "snapshot": SNAPSHOT, "tier": TIER, "platform": PLATFORM}
 
 
 def command(  # noqa: PLR0913  the frame of a command has this many independent parts
@@ -99,9 +108,9 @@ def command(  # noqa: PLR0913  the frame of a command has this many independent 
     """Return a decorator that makes a command of a function.
 
     Shape: the function is called with the `Session` and the options declared on it by click; the common ones are
-    in the session (`where`, `tier`, `outputs`, …). `options` names bundles: where, snapshot, tier. `formats` are
-    the outputs the command has, the default first; none means that it has no `-o`. The function returns the exit
-    code, None for 0. `kind` names the document of the command, on failure too.
+    in the session (`where`, `tier`, `outputs`, …). `options` names bundles: where, snapshot, tier, platform.
+    `formats` are the outputs the command has, the default first; none means that it has no `-o`. The function returns
+    the exit code, None for 0. `kind` names the document of the command, on failure too.
     """
 
     def decorate(body: Body) -> click.Command:
@@ -157,12 +166,21 @@ def _output_option(formats: Sequence[str]) -> tuple[Option, ...]:
 def _fill(session: Session, values: Mapping[str, Any], kind: str, formats: Sequence[str]) -> None:
     session.kind = kind
     session.quiet, session.verbose, session.debug = values["quiet"], values["verbose"], values["debug"]
-    session.colour, session.progress, session.no_input = values["colour"], values["progress"], values["no_input"]
     if formats:
         session.outputs = parse_outputs(values["outputs"], formats)
-    session.timeout_s = parse_duration(values["timeout"]) if values["timeout"] else None
+    flags = {
+        "inventory": None if values.get("inventory") is None else str(values["inventory"]),
+        "platform": values.get("platform"),
+        "color": values["colour"],
+        "progress": values["progress"],
+        "no_input": "true" if values["no_input"] else None,
+        "timeout": values["timeout"],
+    }
+    session.settings = load_settings(Path.cwd(), user_settings_file(), os.environ).with_flags(flags)
+    session.colour, session.progress = session.settings["color"], session.settings["progress"]
+    session.no_input, session.timeout_s = session.settings["no_input"], session.settings["timeout"]
     session.where = Where(
-        inventory=values.get("inventory"),
+        inventory=session.settings["inventory"],
         nodes=tuple(values.get("nodes", ())),
         pool=values.get("pool"),
         snapshots=tuple(values.get("snapshots", ())),
@@ -173,31 +191,11 @@ def _fill(session: Session, values: Mapping[str, Any], kind: str, formats: Seque
     )
 
 
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?\Z", re.ASCII)
+def user_settings_file() -> Path:
+    """Return where the user's own settings are, by the custom of the operating system."""
+    import platformdirs  # noqa: PLC0415  commands need it, the help does not
 
-
-def parse_duration(text: str) -> float:
-    """Return seconds from a text like `90s`, `10m`, `1h30m` or a plain number of seconds.
-
-    Sad paths: `InputError` TUN-1004.
-    """
-    match = _DURATION.match(text)
-    if text.isascii() and text.isdigit():
-        return float(text)
-    if text and match:
-        hours, minutes, seconds = (int(part or 0) for part in match.groups())
-        return float(3600 * hours + 60 * minutes + seconds)
-    raise InputError(
-        (
-            problem(
-                "TUN-1004",
-                f"{text!r} is not a duration",
-                where="--timeout",
-                why="a duration is written like 90s, 10m or 1h30m",
-                fix="--timeout 10m",
-            ),
-        )
-    )
+    return platformdirs.user_config_path("tunectl") / "config.yaml"
 
 
 def parse_override(text: str) -> tuple[str, object]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tunectl.app.settings import Settings
 from tunectl.cli.output import OutputSpec, Renderer, document_text, write_file, write_stdout
 from tunectl.view.envelope import Result, envelope
 from tunectl.view.screen import Screen, screen_for
@@ -46,6 +47,7 @@ class Session:
     failure_outputs: tuple[OutputSpec, ...] = ()
     where: Where = Where()
     tier: TierChoice = TierChoice()
+    settings: Settings = field(default_factory=lambda: Settings({}))
     quiet: bool = False
     verbose: int = 0
     debug: bool = False

@@ -9,24 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunectl.cli.options import parse_duration, parse_override
+from tunectl.cli.options import parse_override
 from tunectl.cli.output import OutputSpec, asked_outputs, parse_outputs
 from tunectl.core.errors import InputError
 from tunectl.view.screen import Screen, screen_for
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("2h", 7200), ("1h1m1s", 3661), ("45", 45)]
-)
-def test_durations(text: str, seconds: int) -> None:
-    assert parse_duration(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "m10", "10 m", "10d", "-5s", "1m1h", "٣s"])
-def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_duration(text)
-    assert caught.value.problems[0].code == "TUN-1004"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,220 @@
+"""A plan for people: the split and its picture, the changes with price and reason, the findings, a better split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tunectl.app.plan import Alike, Planned
+from tunectl.core.alternatives import Alternative
+from tunectl.core.cpuset import CpuSet
+from tunectl.core.desired import Impact, Partition, Setting
+from tunectl.core.findings import Origin
+from tunectl.core.plan import Change, ChangeKind, PoolPlan
+from tunectl.view.cpumap import ROLES, map_cpus
+from tunectl.view.cpumap_text import map_text
+from tunectl.view.findings import findings_lines
+from tunectl.view.quantities import plural
+from tunectl.view.screen import Screen
+from tunectl.view.table import Cell, Column, Row, cpu_list, labelled, table_lines
+
+PRICES = {
+    Impact.REBOOT: "reboot",
+    Impact.DRAIN: "drain, kubelet restart",
+    Impact.RESTART: "kubelet restart",
+    Impact.LIVE: "live",
+    Impact.NONE: "nothing to do",
+}
+_SIGNS = {ChangeKind.ADD: ("+", "good"), ChangeKind.CHANGE: ("~", "attention"), ChangeKind.REMOVE: ("-", "bad")}
+_MOST_NAMES = 6
+
+
+@dataclass(frozen=True)
+class ChangeRow:
+    """One setting that changes on some nodes; `now` is what they have, joined where they differ."""
+
+    change: Change
+    nodes: tuple[str, ...]
+    now: str
+
+
+def change_rows(plan: PoolPlan) -> list[ChangeRow]:
+    """Return the changes of all nodes by setting and wanted value, the dearest first, then in rendering order."""
+    groups: dict[tuple[str, str | None, Impact], list[tuple[str, Change]]] = {}
+    for node in plan.nodes:
+        for change in node.changes:
+            groups.setdefault((change.setting, change.wanted, change.impact), []).append((node.node, change))
+    rows = []
+    for members in groups.values():
+        found = dict.fromkeys("-" if change.now is None else change.now for _, change in members)
+        now = next(iter(found)) if len(found) == 1 else f"{len(found)} values"
+        rows.append(ChangeRow(members[0][1], tuple(name for name, _ in members), now))
+    return sorted(rows, key=lambda row: -row.change.impact.rank)
+
+
+def plan_text(planned: Planned, screen: Screen, *, verbose: bool = False) -> str:
+    """Return the whole plan."""
+    plan = planned.plan
+    lines = [_headline(plan, screen, simulated=planned.simulated), ""]
+    for alike in planned.alike:
+        lines += _alike_lines(alike, plan, screen)
+        lines.append("")
+    lines += _changes_lines(plan, screen, verbose=verbose)
+    findings = findings_lines(plan.all_findings, screen)
+    if findings:
+        lines += ["", *findings]
+    for alike in planned.alike:
+        for alternative in alike.alternatives:
+            lines += ["", *_alternative_lines(alternative, plan, screen)]
+    return "\n".join([*lines, "", *_closing_lines(plan, screen)]) + "\n"
+
+
+def plan_summary_text(plan: PoolPlan, screen: Screen, *, verbose: bool = False) -> str:
+    """Return the changes and the price alone, for the question before an apply."""
+    lines = [_headline(plan, screen, simulated=any(node.simulated for node in plan.nodes)), ""]
+    return "\n".join([*lines, *_changes_lines(plan, screen, verbose=verbose), "", *_closing_lines(plan, screen)])
+
+
+def _headline(plan: PoolPlan, screen: Screen, *, simulated: bool) -> str:
+    left = f"plan {plan.id}   tier {plan.tier} → pool {plan.pool}, {plural(len(plan.nodes), 'node')}"
+    right = "simulated" if simulated else ""
+    gap = max(3, screen.width - len(left) - len(right)) if right else 0
+    return screen.paint(screen.text(left), "strong") + " " * gap + screen.paint(right, "attention")
+
+
+def _alike_lines(alike: Alike, plan: PoolPlan, screen: Screen) -> list[str]:
+    lines = []
+    names = [node.node for node in alike.nodes]
+    if len(names) < len(plan.nodes):
+        lines += labelled("nodes", _names(names), screen, 0)
+    for role in ROLES:
+        cpus: CpuSet = getattr(alike.partition, role, CpuSet())
+        if cpus:
+            text = f"{cpu_list(cpus.format())}   ({plural(len(cpus), 'CPU')})"
+            lines += labelled(ROLES[role][1], text, screen, 0, 11)
+    for reason in alike.partition.reasons:
+        lines += labelled("why", reason, screen, 0, 11)
+    return [*lines, *map_text(map_cpus(alike.topology, alike.partition), screen).splitlines()]
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return ", ".join(names[: _MOST_NAMES - 1]) + f" and {len(names) - _MOST_NAMES + 1} more"
+
+
+def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str]:
+    rows = change_rows(plan)
+    lines: list[str] = []
+    if rows:
+        columns = [
+            Column(""),
+            Column("CHANGE", elastic=True),
+            Column("NODES", right=True),
+            Column("NOW", elastic=True),
+            Column("WANTED", elastic=True),
+        ]
+        drawn = table_lines(columns, [_change_cells(row) for row in rows], screen)
+        lines.append(drawn[0])
+        for index, (row, line) in enumerate(zip(rows, drawn[1:], strict=True)):
+            if index == 0 or rows[index - 1].change.impact is not row.change.impact:
+                lines.append("  " + screen.paint(PRICES[row.change.impact], "strong"))
+            lines.append(line)
+            lines += _reason_lines(row.change.why, row.change.asked_in, screen)
+    return [*lines, *_right_lines(plan, screen, verbose=verbose)]
+
+
+def _change_cells(row: ChangeRow) -> Row:
+    sign, role = _SIGNS[row.change.kind]
+    wanted = "-" if row.change.wanted is None else row.change.wanted
+    name = row.change.setting
+    return [Cell(sign, role), Cell(name, "strong"), str(len(row.nodes)), row.now or '""', wanted or '""']
+
+
+def _reason_lines(why: str, asked_in: Origin, screen: Screen) -> Iterator[str]:
+    place = f"  [{asked_in}]" if asked_in.file else ""
+    for line in labelled("", f"{why}{place}", screen, 0, 6) if why or place else []:
+        yield screen.paint(line, "dim")
+
+
+def _right_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str]:
+    matching = [node.matching for node in plan.nodes]
+    if not any(matching):
+        return []
+    least, most = min(matching), max(matching)
+    count = f"{most}" if least == most else f"{least} to {most}"
+    noun = "setting is" if most == 1 else "settings are"
+    more = "" if verbose else " (-v lists them)"
+    lines = [f"  = {count} {noun} already right{' on each node' if len(matching) > 1 else ''}{more}"]
+    if verbose:
+        for setting in _untouched(plan):
+            lines.append(f"  = {setting.id}: {value_text(setting.value)}")
+            lines += _reason_lines(setting.why, setting.asked_in, screen)
+    return lines
+
+
+def _untouched(plan: PoolPlan) -> list[Setting]:
+    changed = {change.setting for node in plan.nodes for change in node.changes}
+    settings = {setting.id: setting for node in plan.nodes for setting in node.desired.settings}
+    return [setting for setting in settings.values() if setting.id not in changed]
+
+
+def value_text(value: object) -> str:
+    """Return a wanted value as one line: text as it is, a flag as `set`, maps as key=value."""
+    if value is None:
+        return "set"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return " ".join(f"{key}={value_text(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(value_text(item) for item in value)
+    return str(value)
+
+
+def alternative_command(alternative: Alternative, tier: str) -> str:
+    """Return the command that plans with the better split."""
+    sets = f"--set cpu.reserved={alternative.reserved} --set cpu.isolated={alternative.isolated}"
+    return f"tunectl plan --tier {tier} {sets}"
+
+
+def _alternative_lines(alternative: Alternative, plan: PoolPlan, screen: Screen) -> list[str]:
+    lines = [screen.paint("a better split", "strong") + f"   {plan.tier} means the same with it"]
+    lines += labelled(
+        "reserved", f"{cpu_list(alternative.reserved.format())}   ({len(alternative.reserved)} CPUs)", screen
+    )
+    lines += labelled(
+        "isolated", f"{cpu_list(alternative.isolated.format())}   ({len(alternative.isolated)} CPUs)", screen
+    )
+    lines += labelled("why", alternative.reason, screen)
+    return [*lines, *labelled("try", alternative_command(alternative, plan.tier), screen)]
+
+
+def _closing_lines(plan: PoolPlan, screen: Screen) -> list[str]:
+    lines = [f"price    {price_text(plan)}"]
+    if plan.blocked:
+        count = sum(finding.blocks for finding in plan.all_findings)
+        lines.append(screen.paint(f"refused  {plural(count, 'critical finding')}: apply will not do this plan", "bad"))
+    return [screen.text(line) for line in lines]
+
+
+def price_text(plan: PoolPlan) -> str:
+    """Return what the plan costs, in nodes."""
+    counts = {impact: sum(node.impact is impact for node in plan.changed) for impact in PRICES}
+    words = {
+        Impact.REBOOT: ("reboots", "reboot"),
+        Impact.DRAIN: ("is drained and restarts its kubelet", "are drained and restart their kubelets"),
+        Impact.RESTART: ("restarts its kubelet", "restart their kubelets"),
+        Impact.LIVE: ("changes live", "change live"),
+    }
+    parts = [
+        f"{plural(count, 'node')} {words[impact][count > 1]}"
+        for impact, count in counts.items()
+        if count and impact in words
+    ]
+    return ", ".join(parts) or "nothing: every node already runs the tier"
+
+
+def partition_sets(partition: Partition) -> dict[str, CpuSet]:
+    """Return the sets of a partition that are not empty, by role."""
+    return {role: getattr(partition, role) for role in ROLES if getattr(partition, role, None)}
