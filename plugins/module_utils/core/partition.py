@@ -120,7 +120,9 @@ def _resolve(spec: CpuSpec, tier: Tier, machine: Topology) -> tuple[Partition, t
         )
         free = machine.online - union(sets.values()) - (wanted_elsewhere - intent.include)
         field = "otherwise" if role == "reserved" and spec.reserved is not tier.cpu.reserved else role
-        chosen = cpus_for(intent, IntentContext(role, field, machine, free, tier))
+        # What is isolated is often the rest, and the rest must not be nothing.
+        spare = 1 if role == "reserved" and not isinstance(spec.isolated, CpuSet) else 0
+        chosen = cpus_for(intent, IntentContext(role, field, machine, free, tier, spare))
         sets[role] = chosen.cpus
         reasons += chosen.reasons
         findings += chosen.findings

@@ -20,13 +20,23 @@ _WORKLOAD = ("isolated", "ovs_dpdk")
 
 @dataclass(frozen=True)
 class IntentContext:
-    """Where an intent is resolved: `field` is its place in the tier (`reserved`, `otherwise`), `free` what is left."""
+    """Where an intent is resolved.
+
+    Shape: `field` is its place in the tier (`reserved`, or `otherwise` for the same role); `free` are the CPUs that
+    are left, of which `spare` have to stay.
+    """
 
     role: str
     field: str
     machine: Topology
     free: CpuSet
     tier: Tier
+    spare: int = 0
+
+    @property
+    def most(self) -> int:
+        """The largest number of CPUs that the intent can take."""
+        return len(self.free) - self.spare
 
     @property
     def splits(self) -> bool:
@@ -139,16 +149,15 @@ def _start(intent: CpuIntent, context: IntentContext) -> CpuSet:
 
 
 def _percent_count(intent: CpuIntent, context: IntentContext, stock: Stock, start: CpuSet) -> int:
-    most = len(context.free) - (1 if context.role == "reserved" else 0)
     wanted = max(-(-len(context.machine.online) * intent.percent // 100), len(start))
     sums = _sums(stock, start)
-    count = next((count for count in range(wanted, most + 1) if sums >> count & 1), None)
+    count = next((count for count in range(wanted, context.most + 1) if sums >> count & 1), None)
     if count is None:
         raise context.refused(
             "TUN-2101",
             "percent",
             intent.percent,
-            f"that is at least {wanted} CPUs in whole cores, and at most {most} of the machine's "
+            f"that is at least {wanted} CPUs in whole cores, and at most {context.most} of the machine's "
             f"{len(context.machine.online)} usable CPUs can be taken",
             f"a smaller {context.field}.percent, or {context.field}.count",
         )
@@ -158,15 +167,14 @@ def _percent_count(intent: CpuIntent, context: IntentContext, stock: Stock, star
 def _count(intent: CpuIntent, context: IntentContext, stock: Stock, start: CpuSet) -> int:
     if intent.percent:
         return _percent_count(intent, context, stock, start)
-    most = len(context.free) - (1 if context.role == "reserved" else 0)
     least = 1 if context.role == "reserved" else 0
-    if not least <= intent.count <= most:
+    if not least <= intent.count <= context.most:
         raise context.refused(
             "TUN-2101",
             "count",
             intent.count,
             f"{len(context.free)} of the machine's {len(context.machine.online)} usable CPUs are free for it",
-            f"{context.field}.count: {least} to {most}",
+            f"{context.field}.count: {least} to {context.most}",
         )
     if len(intent.include) > intent.count:
         raise context.refused(
@@ -198,8 +206,7 @@ def _with_split_core(context: IntentContext, stock: Stock, start: CpuSet, count:
 
 
 def _not_whole_cores(context: IntentContext, stock: Stock, start: CpuSet, count: int) -> RefusedError:
-    free = len(context.free) if context.role == "reserved" else len(context.free) + 1
-    numbers = [number for number in nearest_sums(_sums(stock, start), count) if number < free]
+    numbers = [number for number in nearest_sums(_sums(stock, start), count) if number <= context.most]
     ways = [f"{context.field}.count: {' or '.join(map(str, numbers))}"] if numbers else []
     ways.append("allow_split_cores: true (costs isolation; see tunectl explain allow_split_cores)")
     return context.refused("TUN-2103", "count", count, _whole_core_rule(stock, start, count), ", or ".join(ways))
