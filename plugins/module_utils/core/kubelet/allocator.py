@@ -180,7 +180,7 @@ def _take_part_of_group(state: _Accumulator, group: int) -> None:
     within = machine.group_cpus[group] & state.free
     cores = [core for core, cpus in machine.core_cpus.items() if not cpus.isdisjoint(within)]
     chosen = union(machine.core_cpus[core] & state.free for core in cores[: -(-state.needed // threads)])
-    if state.needed % threads and len(chosen) > state.needed:
+    if threads > 1 and state.needed % 2 and len(chosen) > state.needed:
         chosen -= CpuSet((chosen.last,))
     if len(chosen) == state.needed:
         state.take(chosen)

@@ -12,7 +12,7 @@ from .admission import Rejection
 from .allocator import NotEnoughCpusError, Strategy, choose_cpus
 from .hints import Hint, ProviderHints, node_subsets
 from .machine import KubeletMachine
-from .pod import Container, Pod, exclusive_cpus
+from .pod import Container, Pod, Qos, exclusive_cpus, whole_cpus
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ def reserve_by_count(machine: KubeletMachine, count: int, options: CpuOptions) -
 class CpuPolicy:
     """The state of the static policy on one node: the one mutable value of the model.
 
-    Shape: `shared` and `assigned` are what the checkpoint holds (defaultCpuSet, entries).
+    Shape: `shared` and `assigned` are what the checkpoint holds (defaultCpuSet, entries); `bubbles` are the CPUs
+    of pods with resources at pod level, which exist while `pod_level` (gate PodLevelResourceManagers) is on.
     """
 
     machine: KubeletMachine
@@ -57,6 +58,8 @@ class CpuPolicy:
     shared: CpuSet
     assigned: dict[str, dict[str, CpuSet]] = field(default_factory=dict)
     reusable: dict[str, CpuSet] = field(default_factory=dict)
+    bubbles: dict[str, CpuSet] = field(default_factory=dict)
+    pod_level: bool = False
 
     @property
     def available(self) -> CpuSet:
@@ -67,9 +70,21 @@ class CpuPolicy:
         """Return the exclusive CPUs of a container, None when it lives in the shared pool."""
         return self.assigned.get(pod.name, {}).get(container.name)
 
+    def request(self, pod: Pod, container: Container) -> int:
+        """Return how many CPUs a container wants for itself, 0 for the shared pool."""
+        if self.pod_level and pod.has_pod_resources and pod.qos is Qos.GUARANTEED:
+            return whole_cpus(container.requests) if _is_bounded(container) else 0
+        return exclusive_cpus(pod, container)
+
+    def bubble_size(self, pod: Pod) -> int:
+        """Return the CPUs that a pod wants as a whole (scope pod), 0 when it wants none."""
+        if self.pod_level and pod.has_pod_resources and pod.qos is Qos.GUARANTEED:
+            return whole_cpus(pod.requests)
+        return 0
+
     def hints(self, pod: Pod, container: Container) -> ProviderHints:
         """Return the hints for one container; None when it wants no exclusive CPUs."""
-        request = exclusive_cpus(pod, container)
+        request = self.request(pod, container)
         if request == 0:
             return None
         have = self.of(pod, container)
@@ -79,20 +94,22 @@ class CpuPolicy:
 
     def pod_hints(self, pod: Pod) -> ProviderHints:
         """Return the hints for a whole pod (scope pod)."""
-        request = peak_cpus(pod)
-        if request == 0:
+        size = self.bubble_size(pod) if self.pod_level and pod.has_pod_resources else peak_cpus(pod)
+        if size == 0:
             return None
+        if self._empty_share(pod, size):
+            return {"cpu": []}
         have = CpuSet()
         for container in pod.containers:
             cpus = self.of(pod, container)
             if cpus is None:
                 continue
-            if len(cpus) != exclusive_cpus(pod, container):
+            if len(cpus) != self.request(pod, container):
                 return {"cpu": []}
             have |= cpus
-        if len(have) == request:
-            return {"cpu": self.generate_hints(have, CpuSet(), request)}
-        return {"cpu": self.generate_hints(self.available, self.reusable.get(pod.name, CpuSet()) | have, request)}
+        if len(have) == size:
+            return {"cpu": self.generate_hints(have, CpuSet(), size)}
+        return {"cpu": self.generate_hints(self.available, self.reusable.get(pod.name, CpuSet()) | have, size)}
 
     def generate_hints(self, available: CpuSet, reusable: CpuSet, request: int) -> list[Hint]:
         """Return a hint for every set of NUMA nodes with enough CPUs, in the kubelet's order."""
@@ -112,7 +129,7 @@ class CpuPolicy:
 
         Raises `Rejection` with the kubelet's reason.
         """
-        request = exclusive_cpus(pod, container)
+        request = self.request(pod, container)
         if request == 0:
             return
         if self.options.full_pcpus_only:
@@ -122,6 +139,53 @@ class CpuPolicy:
             have = self.take(request, nodes, self.reusable.get(pod.name, CpuSet()))
             self.assigned.setdefault(pod.name, {})[container.name] = have
         self._remember_reusable(pod, container, have)
+
+    def allocate_bubble(self, pod: Pod, nodes: frozenset[int] | None) -> None:
+        """Give a pod its CPUs as a whole and deal them out to its containers; raises `Rejection`.
+
+        Containers with whole, bounded requests get theirs; the others share what is left.
+        """
+        size = self.bubble_size(pod)
+        if size == 0:
+            return
+        if self.options.full_pcpus_only:
+            self.check_whole_cores(size)
+        blocked = self._empty_share(pod, size)
+        if blocked:
+            raise Rejection("EmptyPodSharedPoolError", blocked, "no CPUs of the pod are left for its other containers")
+        bubble = self.take(size, nodes, CpuSet())
+        self.bubbles[pod.name] = bubble
+        self.assigned[pod.name] = self._deal(pod, bubble)
+
+    def _deal(self, pod: Pod, bubble: CpuSet) -> dict[str, CpuSet]:
+        strategy = self.options.strategy(self.machine)
+        own: dict[str, CpuSet] = {}
+        during: dict[str, CpuSet] = {}
+        left = bubble
+        for container in pod.containers:
+            request = self.request(pod, container)
+            during[container.name] = left
+            if request:
+                own[container.name] = choose_cpus(self.machine, left, request, strategy)
+                if not container.is_init or container.is_sidecar:
+                    left -= own[container.name]
+        stays = {one.name for one in pod.containers if not one.is_init or one.is_sidecar}
+        return {one.name: own.get(one.name, left if one.name in stays else during[one.name]) for one in pod.containers}
+
+    def _empty_share(self, pod: Pod, size: int) -> str:
+        """Return the code of the container that would be left without CPUs, empty when there is none."""
+        if not self.bubble_size(pod):
+            return ""
+        taken = 0
+        for container in pod.init:
+            request = self.request(pod, container)
+            if container.is_sidecar:
+                taken += request
+            elif request == 0 and taken >= size:
+                return "empty-shared-pool-init"
+        lasting = [one for one in pod.containers if not one.is_init or one.is_sidecar]
+        requests = [self.request(pod, one) for one in lasting]
+        return "empty-shared-pool" if 0 in requests and sum(requests) >= size else ""
 
     def check_whole_cores(self, request: int) -> None:
         """Raise `Rejection` when whole cores cannot be handed out for a request."""
@@ -162,9 +226,8 @@ class CpuPolicy:
         return result
 
     def remove(self, pod_name: str) -> None:
-        """Return the CPUs of a pod to the shared pool."""
-        released = union(self.assigned.pop(pod_name, {}).values())
-        self.shared |= released - union(cpus for pod in self.assigned.values() for cpus in pod.values())
+        """Return the CPUs of a pod to the shared pool, also those that another pod holds on an uneven machine."""
+        self.shared |= union(self.assigned.pop(pod_name, {}).values()) | self.bubbles.pop(pod_name, CpuSet())
 
     def sweep(self, active: Iterable[str]) -> None:
         """Remove every pod that is not active."""
@@ -191,6 +254,11 @@ class CpuPolicy:
         have = self.reusable.get(pod.name, CpuSet())
         stays = container.is_init and not container.is_sidecar
         self.reusable = {pod.name: have | cpus if stays else have - cpus}
+
+
+def _is_bounded(container: Container) -> bool:
+    wanted = [container.requests.get(name) for name in ("cpu", "memory")]
+    return None not in wanted and wanted == [container.limits.get(name) for name in ("cpu", "memory")]
 
 
 def peak_cpus(pod: Pod) -> int:

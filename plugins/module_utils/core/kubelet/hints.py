@@ -72,7 +72,7 @@ class Merger:
         return best or Hint(every, preferred=False)
 
     def _replaces(self, current: Hint, candidate: Hint, width: int) -> bool:
-        """Return whether the candidate takes the place of the current best; `width` is what non-preferred ones aim at."""
+        """Return whether the candidate beats the current best; `width` is what non-preferred ones aim at."""
         if current.preferred != candidate.preferred:
             return candidate.preferred
         have, offered = len(current.nodes or ()), len(candidate.nodes or ())

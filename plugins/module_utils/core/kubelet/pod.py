@@ -16,6 +16,7 @@ Resources = Mapping[str, Fraction]
 
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 _CLASS_RESOURCES = ("cpu", "memory")
+_BURSTABLE_LOWEST, _BURSTABLE_HIGHEST = 3, 999
 
 
 class Qos(Enum):
@@ -149,7 +150,7 @@ def oom_score_adj(pod: Pod, container: Container, machine_memory: int) -> int:
     if container.is_sidecar:
         smallest = min((one.memory_request for one in pod.app), default=0)
         score = min(score, _score(smallest + share, machine_memory))
-    return 999 if score == 1000 else max(score, 3)
+    return _BURSTABLE_HIGHEST if score > _BURSTABLE_HIGHEST else max(score, _BURSTABLE_LOWEST)
 
 
 def _score(request: int, capacity: int) -> int:

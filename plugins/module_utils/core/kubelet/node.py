@@ -1,0 +1,222 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""A node with its kubelet: start, admission, removal, restart over the old checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..cpuset import CpuSet, union
+from .admission import Rejection, StartError
+from .cpu_policy import CpuPolicy, all_assigned
+from .hints import DistanceError, Hint, Merger, ProviderHints, TopologyPolicy
+from .machine import KubeletMachine
+from .pod import Container, Pod
+from .settings import ManagerSettings, check_reserved_online, check_topology_manager, cpu_manager_setup
+
+
+class Flavor(Enum):
+    """Whose kubelet it is; OpenShift's differs in one start check and in workload partitioning."""
+
+    UPSTREAM = "upstream"
+    OPENSHIFT = "openshift"
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """What an admitted pod got: exclusive CPUs and merged hints by container (no hints under policy none).
+
+    `pod_cpus` are the CPUs of the pod as a whole, empty without resources at pod level.
+    """
+
+    cpus: Mapping[str, CpuSet] = field(default_factory=dict)
+    hints: Mapping[str, Hint] = field(default_factory=dict)
+    pod_cpus: CpuSet = CpuSet()
+
+
+@dataclass
+class KubeletNode:
+    """A running kubelet. Make it with `boot`; raises `StartError` where the real one does not start."""
+
+    machine: KubeletMachine
+    settings: ManagerSettings
+    cpu: CpuPolicy
+    flavor: Flavor = Flavor.UPSTREAM
+    partitioned: bool = False
+    running: dict[str, Pod] = field(default_factory=dict)
+
+    @classmethod
+    def boot(
+        cls,
+        machine: KubeletMachine,
+        settings: ManagerSettings,
+        *,
+        flavor: Flavor = Flavor.UPSTREAM,
+        partitioned: bool = False,
+    ) -> KubeletNode:
+        """Return a kubelet started with no checkpoint; `partitioned` is OpenShift's workload partitioning."""
+        node = cls(
+            machine, settings, _cpu_policy(machine, settings), flavor, partitioned and flavor is Flavor.OPENSHIFT
+        )
+        if settings.is_static:
+            node.cpu.shared = node.initial_shared
+        return node
+
+    @property
+    def hides_reserved(self) -> bool:
+        """Whether reserved CPUs are outside of the shared pool."""
+        return self.cpu.options.strict_cpu_reservation or self.partitioned
+
+    @property
+    def initial_shared(self) -> CpuSet:
+        """The shared pool of a node without pods."""
+        return self.machine.cpus - self.cpu.reserved if self.hides_reserved else self.machine.cpus
+
+    def admit(self, pod: Pod) -> Admitted:
+        """Admit a pod and return what it got; raises `Rejection`, after which nothing of the pod is left."""
+        try:
+            hints = self._admit(pod)
+        except Rejection:
+            self.cpu.remove(pod.name)
+            raise
+        self.running[pod.name] = pod
+        own = dict(self.cpu.assigned.get(pod.name, {}))
+        return Admitted(own, hints, self.cpu.bubbles.get(pod.name, CpuSet()))
+
+    def remove(self, pod_name: str) -> None:
+        """Forget a pod that terminated."""
+        self.running.pop(pod_name, None)
+        self.cpu.remove(pod_name)
+
+    def restart(self, settings: ManagerSettings | None = None) -> dict[str, Rejection | None]:
+        """Restart over the same checkpoint, with new settings if given; return the verdict on each running pod.
+
+        Raises `StartError` when the kubelet refuses the checkpoint. Pods are re-admitted in the order they came.
+        """
+        new = settings or self.settings
+        policy = _cpu_policy(self.machine, new)
+        if new.cpu_policy != self.settings.cpu_policy:
+            raise StartError(
+                "cpu-manager-start",
+                "state-policy-differs",
+                f"the checkpoint was written by policy {self.settings.cpu_policy}, configured is {new.cpu_policy}",
+            )
+        policy.shared, policy.assigned, policy.bubbles = self.cpu.shared, self.cpu.assigned, self.cpu.bubbles
+        self.settings, self.cpu = new, policy
+        if new.is_static:
+            self._check_state()
+        verdicts: dict[str, Rejection | None] = {}
+        for name, pod in list(self.running.items()):
+            verdicts[name] = self._readmit(pod)
+        return verdicts
+
+    def _readmit(self, pod: Pod) -> Rejection | None:
+        try:
+            self.admit(pod)
+        except Rejection as rejection:
+            del self.running[pod.name]
+            return rejection
+        return None
+
+    def _check_state(self) -> None:
+        """Judge the checkpoint in the kubelet's order."""
+        shared, reserved = self.cpu.shared, self.cpu.reserved
+        assigned = all_assigned(self.cpu.assigned) | union(self.cpu.bubbles.values())
+        if not shared:
+            if assigned:
+                raise _refused("state-empty-shared", "the default set is empty but containers hold CPUs")
+            self.cpu.shared = self.initial_shared
+            return
+        self._check_reserved(shared, reserved)
+        for pod, containers in self.cpu.assigned.items():
+            for container, cpus in containers.items():
+                if not cpus.isdisjoint(shared):
+                    raise _refused(
+                        "state-overlap", f"CPUs {cpus & shared} of {pod}/{container} are also in the default set"
+                    )
+        known = shared | assigned
+        expected = self._expected_cpus()
+        if known != expected:
+            raise _refused("state-cpus-differ", f"the checkpoint names {known}, the machine has {expected}")
+
+    def _check_reserved(self, shared: CpuSet, reserved: CpuSet) -> None:
+        if self.cpu.options.strict_cpu_reservation:
+            if not reserved.isdisjoint(shared):
+                raise _refused(
+                    "state-strict-reserved-in-shared", f"reserved CPUs {reserved & shared} are in the default set"
+                )
+        elif not self.partitioned and not reserved <= shared:
+            raise _refused(
+                "state-reserved-not-in-shared", f"reserved CPUs {reserved - shared} are not in the default set"
+            )
+
+    def _expected_cpus(self) -> CpuSet:
+        if self.partitioned:
+            return self.machine.cpus - self.cpu.reserved
+        if self.cpu.options.strict_cpu_reservation and self.flavor is Flavor.UPSTREAM:
+            return self.machine.cpus - self.cpu.reserved
+        return self.machine.cpus
+
+    def _admit(self, pod: Pod) -> dict[str, Hint]:
+        if self.settings.topology_policy is TopologyPolicy.NONE:
+            for container in pod.containers:
+                self._allocate(pod, container, None)
+            return {}
+        if self.settings.topology_scope == "pod":
+            hint = self._merge([self._pod_hints(pod)], "")
+            if self.settings.is_static and self.settings.pod_level_managers and pod.has_pod_resources:
+                self.cpu.allocate_bubble(pod, hint.nodes)
+                return {container.name: hint for container in pod.containers}
+            for container in pod.containers:
+                self._allocate(pod, container, hint.nodes)
+            return {container.name: hint for container in pod.containers}
+        hints = {}
+        for container in pod.containers:
+            hint = self._merge([self._container_hints(pod, container)], container.name)
+            self._allocate(pod, container, hint.nodes)
+            hints[container.name] = hint
+        return hints
+
+    def _container_hints(self, pod: Pod, container: Container) -> ProviderHints:
+        return self.cpu.hints(pod, container) if self.settings.is_static else None
+
+    def _pod_hints(self, pod: Pod) -> ProviderHints:
+        return self.cpu.pod_hints(pod) if self.settings.is_static else None
+
+    def _allocate(self, pod: Pod, container: Container, nodes: frozenset[int] | None) -> None:
+        if not self.settings.is_static:
+            return
+        try:
+            self.cpu.allocate(pod, container, nodes)
+        except Rejection as rejection:
+            raise rejection.at(container.name) from None
+
+    def _merge(self, providers: list[ProviderHints], container: str) -> Hint:
+        merger = Merger(
+            self.settings.topology_policy,
+            tuple(node.id for node in self.machine.nodes),
+            self.settings.prefer_closest,
+            {node.id: node.distances for node in self.machine.nodes},
+        )
+        try:
+            best, admit = merger.merge(providers)
+        except DistanceError:
+            message = "prefer-closest-numa-nodes on sparse NUMA node ids: the kubelet crashes"
+            raise Rejection("panic", "panic", message, container) from None
+        if not admit:
+            message = "Resources cannot be allocated with Topology locality"
+            raise Rejection("TopologyAffinityError", "no-acceptable-numa-hint", message, container)
+        return best
+
+
+def _cpu_policy(machine: KubeletMachine, settings: ManagerSettings) -> CpuPolicy:
+    check_reserved_online(settings, machine)
+    check_topology_manager(settings, machine)
+    options, reserved = cpu_manager_setup(settings, machine)
+    return CpuPolicy(machine, options, reserved, CpuSet(), pod_level=settings.pod_level_managers)
+
+
+def _refused(code: str, message: str) -> StartError:
+    return StartError("cpu-manager-start", code, message)
