@@ -66,7 +66,7 @@ def _remove(node: KubeletNode, step: Step) -> Step:
 
 def _restart(node: KubeletNode, step: Step) -> Step:
     verdicts = node.restart(read_settings(step["kubelet"]) if "kubelet" in step else None)
-    kept = {key: step[key] for key in ("op", "kubelet") if key in step}
+    kept: Step = {key: step[key] for key in ("op", "kubelet") if key in step}
     readmit = []
     for name, rejection in verdicts.items():
         verdict = {"admit": True} if rejection is None else _rejected(rejection)
