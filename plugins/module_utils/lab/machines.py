@@ -76,12 +76,12 @@ def machine_names() -> tuple[str, ...]:
 
 
 def load_machine(name: str) -> dict[str, Any]:
-    """Return the facts of a shipped machine; raises `InputError` TUN-1300 for a name that none has."""
+    """Return the facts of a shipped machine; raises `InputError` TUN-1600 for a name that none has."""
     if name not in machine_names():
         raise InputError(
             (
                 problem(
-                    "TUN-1300",
+                    "TUN-1600",
                     f"there is no machine {name!r}",
                     why=f"the shipped machines are {', '.join(machine_names())}",
                     fix="name one of them, or give a shape like 2s32c2t",
@@ -112,6 +112,7 @@ def expand_machine(data: Mapping[str, Any]) -> dict[str, Any]:
         "model_name": data["model_name"],
         "cpu_family": data.get("cpu_family", ""),
         "cpu_model": data.get("cpu_model", ""),
+        "pmu_name": data.get("pmu_name", ""),
         "smt_active": layout.threads > 1,
         "totals": {"default_hugepagesize_kb": 2048, "mem_total_kb": sum(data["memory_kib"])},
         "numa_nodes": [
@@ -133,7 +134,7 @@ def parse_shape(text: str) -> dict[str, Any]:
     """Return the facts of a machine of a shape: `2s32c2t` is 2 sockets x 32 cores x 2 threads, `1s16c2t4n` has 4 nodes.
 
     Shape: without `n` one NUMA node a socket; sibling threads are numbered far apart (N and N + cores), as most
-    firmware does; 4 GiB a CPU. Sad paths: `InputError` TUN-1301.
+    firmware does; 4 GiB a CPU. Sad paths: `InputError` TUN-1601.
     """
     match = _SHAPE.match(text)
     if not match:
@@ -174,7 +175,7 @@ def _shaped(name: str, sockets: int, cores: int, threads: int, nodes_per_socket:
         "hugepage_sizes_kib": [2048, 1048576],
         "devices": [
             {"name": "eth0", "kind": "net", "address": "0000:31:00.0", "numa": 0},
-            {"name": "nvme0n1", "kind": "nvme", "address": "0000:4b:00.0", "numa": nodes - 1},
+            {"name": "nvme0", "kind": "nvme", "address": "0000:4b:00.0", "numa": nodes - 1},
         ],
     }
 
@@ -213,6 +214,7 @@ def _nodes(layout: _Layout) -> dict[int, CpuSet]:
 def _rows(layout: _Layout) -> dict[int, dict[str, Any]]:
     rows: dict[int, dict[str, Any]] = {}
     caches: dict[tuple[int, int], str] = {}
+    groups = -(-layout.cores_per_socket // layout.l3_cores)
     for socket, index in layout.places():
         group = index // layout.l3_cores
         if (socket, group) not in caches:
@@ -231,6 +233,7 @@ def _rows(layout: _Layout) -> dict[int, dict[str, Any]]:
                 "die_id": 0,
                 "cluster_id": socket * layout.cluster_per_socket + layout.core_ids[index] * layout.cluster_per_core,
                 "l3": caches[socket, group],
+                "l3_id": socket * groups + group,
                 "l3_size": layout.l3_size,
             }
     return rows
@@ -243,4 +246,4 @@ def _device(device: Mapping[str, Any], nodes: Mapping[int, CpuSet]) -> dict[str,
 
 
 def _bad_shape(text: str, why: str, fix: str) -> InputError:
-    return InputError((problem("TUN-1301", f"{text!r} is not a machine shape", why=why, fix=f"--shape {fix}"),))
+    return InputError((problem("TUN-1601", f"{text!r} is not a machine shape", why=why, fix=f"--shape {fix}"),))

@@ -64,5 +64,5 @@ def test_a_shape_without_nodes_has_one_a_socket_and_far_siblings() -> None:
     "text", ["", "2s", "2s32c", "2c32s2t", "0s1c1t", "2s3c1t4n", "2s4c1t3n", "99s99c9t", "2s4c2t "]
 )
 def test_what_is_no_shape_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="TUN-1301"):
+    with pytest.raises(InputError, match="TUN-1601"):
         parse_shape(text)
