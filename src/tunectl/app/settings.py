@@ -84,7 +84,6 @@ def _duration(text: str) -> float | None:
 SETTINGS = (
     Definition("inventory", "", _path, "Ansible inventory; empty means inventories/hosts*, else the simulated lab"),
     Definition("platform", "kubeadm", _one_of("kubeadm", "openshift"), "how a tier reaches its nodes"),
-    Definition("tiers", "tiers", _path, "directory of your own tiers"),
     Definition("forks", "0", _forks, "how many nodes are worked on at once; 0 means all, up to 50"),
     Definition("color", "auto", _one_of("auto", "always", "never"), "colours"),
     Definition("progress", "auto", _one_of("auto", "plain", "json", "off"), "how progress is shown"),

@@ -46,7 +46,8 @@ def test_help_lists_every_command_by_group_and_imports_none() -> None:
         "from tunectl.cli.main import run\n"
         "code = run(['--help'])\n"
         "heavy = [name for name in ('rich', 'yaml', 'jinja2', 'ansible', 'ansible_runner') if name in sys.modules]\n"
-        "print(heavy, [name for name in sys.modules if name.startswith(('tunectl.planning', 'tunectl.adapters', 'tunectl.render'))], code, file=sys.stderr)\n"
+        "ours = [name for name in sys.modules if name.startswith(('tunectl.planning', 'tunectl.adapters'))]\n"
+        "print(heavy, ours, code, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[] [] 0"
