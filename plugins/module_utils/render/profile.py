@@ -87,8 +87,9 @@ def _spec(tier: Tier, desired: DesiredState, pool: Pool) -> dict[str, Any]:
         "workloadHints": _hints(tier),
     }
     if not pool.has_derived_role:
-        # The operator would look for a pool of the selector's name.
+        # The operator would label its machine configurations for a pool of the selector's name.
         parts["machineConfigLabel"] = pool.role
+    if pool.labels != pool.role or not pool.has_derived_role:
         parts["machineConfigPoolSelector"] = dict(sorted(pool.labels.items())[:1])
     parts = {name: value for name, value in parts.items() if value}
     parts["nodeSelector"] = ordered(pool.node_selector)
