@@ -69,9 +69,12 @@ def desire(
 
 
 def _is_settled(finding: Finding, wanted: Wanted) -> bool:
-    """Whether the settings already hold what the finding asks for: the option for many NUMA nodes is set by itself."""
-    return finding.id == "cpu.numa.too-many" and any(
-        setting.name == "topologyManagerPolicyOptions" and NUMA_OPTION in setting.value for setting in wanted.settings
+    """Whether the rest of the state answers a finding about the split, or says the same more exactly."""
+    if finding.id == "cpu.numa.too-many":
+        options = (one.value for one in wanted.settings if one.name == "topologyManagerPolicyOptions")
+        return any(NUMA_OPTION in value for value in options)
+    return finding.id == "cpu.reserved.too-few" and any(
+        one.id == "kubelet.static-without-reservation" for one in wanted.findings
     )
 
 

@@ -16,7 +16,8 @@ from .cpuset import CpuSet
 from .desired import Area, Setting
 from .errors import InputError
 from .jsonform import canonical
-from .quantity import parse_quantity
+from .kernel_value import same_kernel_value
+from .quantity import is_percentage, parse_quantity
 from .sysctl import same_value
 
 # Maps of quantities, and of durations, by kubelet field.
@@ -29,7 +30,6 @@ _NANOSECONDS = {"ns": 1, "us": 10**3, "\u00b5s": 10**3, "ms": 10**6, "s": 10**9,
 _CPU_LIST_ARGUMENTS = frozenset(("nohz_full", "rcu_nocbs", "irqaffinity", "systemd.cpu_affinity", "kthread_cpus"))
 _MASK_ARGUMENTS = frozenset(("tuned.non_isolcpus",))
 _ISOLCPUS_FLAG = re.compile(r"(?:nohz|domain|managed_irq)\Z")
-_SELECTION = re.compile(r"\[([^\]\s]+)\]")
 _BOOLEANS = {"y": "1", "n": "0", "yes": "1", "no": "0", "on": "1", "off": "0", "true": "1", "false": "0"}
 
 
@@ -125,13 +125,7 @@ def _sysctl(setting: Setting, actual: Any) -> bool:
 
 
 def _runtime(setting: Setting, actual: Any) -> bool:
-    wanted, found = str(setting.value), str(actual)
-    selected = _SELECTION.search(found)
-    if selected:
-        return wanted == selected.group(1)
-    if setting.name.endswith(("affinity", "cpumask", "rps_cpus")):
-        return _same_parsed(CpuSet.parse_mask, wanted, found)
-    return same_value(wanted, found)
+    return same_kernel_value(setting.name, str(setting.value), str(actual))
 
 
 def _module(setting: Setting, actual: Any) -> bool:
@@ -151,7 +145,7 @@ def _same_parsed(parse: Callable[[str], Any], wanted: str, actual: str) -> bool:
 
 
 def _quantity_or_share(text: str) -> tuple[bool, Fraction]:
-    if text.endswith("%"):
+    if is_percentage(text):
         return True, Fraction(text[:-1])
     return False, parse_quantity(text)
 
