@@ -71,6 +71,7 @@ def context(
     """Return the context of a desired state; the partition is the tier's lists."""
     tier = tier or profile_tier()
     if partition is None:
-        sets = {name: getattr(tier.cpu, name) for name in ("reserved", "isolated", "shared", "offlined", "ovs_dpdk")}
-        partition = Partition(**{name: cpus for name, cpus in sets.items() if isinstance(cpus, CpuSet)})
+        cpu = tier.cpu
+        asked = (cpu.reserved, cpu.isolated, cpu.shared, cpu.offlined, cpu.ovs_dpdk)
+        partition = Partition(*(cpus if isinstance(cpus, CpuSet) else CpuSet() for cpus in asked))
     return DesireContext(tier, topology or machine(), environment, platform, partition)
