@@ -107,12 +107,13 @@ def pool_findings(
 
 
 def _nodes_by_build(topologies: Mapping[str, Topology]) -> dict[tuple[object, ...], list[str]]:
-    known: dict[int, _Build] = {}
+    # Large pools share one topology value per kind of machine.
+    shapes = {
+        id(topology): _build(topology).shape for topology in {id(one): one for one in topologies.values()}.values()
+    }
     nodes: dict[tuple[object, ...], list[str]] = {}
     for name in sorted(topologies):
-        topology = topologies[name]
-        build = known.setdefault(id(topology), _build(topology)) if id(topology) not in known else known[id(topology)]
-        nodes.setdefault(build.shape, []).append(name)
+        nodes.setdefault(shapes[id(topologies[name])], []).append(name)
     return nodes
 
 

@@ -117,13 +117,14 @@ def _reserved(usable: Topology, count: int, *, split: bool) -> CpuSet:
     reserved = take_cores(stock, count, even=split)
     odd = usable.smt and count % 2 == 1
     if reserved is None or odd:
-        numbers = [n for n in nearest_sums(reachable_sums(all_cores(stock)), count) if not (usable.smt and n % 2)]
+        near = nearest_sums(reachable_sums(all_cores(stock)), count)
+        numbers = [str(n) for n in near if n < len(usable.online) and not (usable.smt and n % 2)]
         raise refuse(
             "odd_count_with_smt",
             "TUN-2103",
             f"{count} reserved CPUs cannot be handed out in whole cores",
             why=f"cores have up to {usable.threads_per_core} threads and none may be split between roles",
-            fix=f"ask for {' or '.join(map(str, numbers))}",
+            fix=f"ask for {' or '.join(numbers)}" if numbers else "use a machine with more cores",
         )
     without = [node for node, cpus in usable.spread(reserved).items() if not cpus and node in stock]
     if split and usable.smt and without:
