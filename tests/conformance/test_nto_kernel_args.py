@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.nto_profiles import partition_of, tier_of
 from support.oracles import oracle_dir, oracle_files
 
 from tunectl.core.cpuset import CpuSet
-from tunectl.core.desired import Partition
 from tunectl.core.operator_args import OTHER, BootFacts, cpu_vendor, operator_args
-from tunectl.core.tier import (
-    CpuSpec,
-    FrequencySpec,
-    HugepageRequest,
-    HugepagesSpec,
-    KernelSpec,
-    Tier,
-    WorkloadHints,
-)
 
 FILES = oracle_files("nto-render", "*.json")
 
@@ -57,39 +47,3 @@ def comparable(arguments: Any) -> list[object]:
         for argument in arguments
         for name, _equals, value in [argument.partition("=")]
     ]
-
-
-def tier_of(spec: Mapping[str, Any]) -> Tier:
-    hints = spec.get("workloadHints")
-    huge = spec.get("hugepages", {})
-    tuning = spec.get("hardwareTuning", {})
-    return Tier(
-        name="t",
-        cpu=CpuSpec(balance_isolated=spec["cpu"].get("balanceIsolated", True)),
-        workload_hints=None
-        if hints is None
-        else WorkloadHints(
-            real_time=hints.get("realTime", True),
-            high_power_consumption=hints.get("highPowerConsumption", False),
-            per_pod_power_management=hints.get("perPodPowerManagement", False),
-        ),
-        hugepages=HugepagesSpec(
-            default_size=huge.get("defaultHugepagesSize", ""),
-            pages=tuple(
-                HugepageRequest(page["size"], page["count"], page.get("node")) for page in huge.get("pages", ())
-            ),
-        ),
-        kernel=KernelSpec(args=tuple(spec.get("additionalKernelArgs", ()))),
-        frequency=FrequencySpec(tuning.get("isolatedCpuFreq", 0), tuning.get("reservedCpuFreq", 0)),
-    )
-
-
-def partition_of(spec: Mapping[str, Any]) -> Partition:
-    cpu = spec["cpu"]
-    return Partition(
-        reserved=CpuSet.parse(cpu["reserved"]),
-        isolated=CpuSet.parse(cpu["isolated"]),
-        shared=CpuSet.parse(cpu.get("shared", "")),
-        offlined=CpuSet.parse(cpu.get("offlined", "")),
-        ovs_dpdk=CpuSet.parse(cpu.get("ovsDpdk", "")),
-    )

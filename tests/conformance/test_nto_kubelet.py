@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.nto_profiles import partition_of, tier_of
 from support.oracles import oracle_dir, oracle_files
 from support.tuning import NODE, machine
-from test_nto_kernel_args import partition_of, tier_of
 
 from tunectl.core.cpuset import CpuSet
 from tunectl.core.desire import desire

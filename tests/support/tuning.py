@@ -9,7 +9,7 @@ from tunectl.core.cpuset import CpuSet
 from tunectl.core.desire_context import DesireContext
 from tunectl.core.desired import Partition, Platform
 from tunectl.core.environment import NodeEnvironment
-from tunectl.core.tier import CpuSpec, Tier
+from tunectl.core.tier import CpuRequest, CpuSpec, Tier
 from tunectl.core.topology import Cpu, HugepagePool, NumaNode, Topology
 
 GIB_KIB = 1024 * 1024
@@ -72,6 +72,15 @@ def context(
     tier = tier or profile_tier()
     if partition is None:
         cpu = tier.cpu
-        asked = (cpu.reserved, cpu.isolated, cpu.shared, cpu.offlined, cpu.ovs_dpdk)
-        partition = Partition(*(cpus if isinstance(cpus, CpuSet) else CpuSet() for cpus in asked))
+        partition = Partition(
+            reserved=_cpus(cpu.reserved),
+            isolated=_cpus(cpu.isolated),
+            shared=_cpus(cpu.shared),
+            offlined=_cpus(cpu.offlined),
+            ovs_dpdk=_cpus(cpu.ovs_dpdk),
+        )
     return DesireContext(tier, topology or machine(), environment, platform, partition)
+
+
+def _cpus(asked: CpuRequest) -> CpuSet:
+    return asked if isinstance(asked, CpuSet) else CpuSet()
