@@ -5,6 +5,7 @@ from typing import Any
 from tunectl.core.kubelet.admission import Rejection, StartError
 from tunectl.core.kubelet.hints import Hint
 from tunectl.core.kubelet.machine import KubeletMachine
+from tunectl.core.kubelet.memory_policy import Block
 from tunectl.core.kubelet.node import Admitted, Flavor, KubeletNode
 from tunectl.core.kubelet.pod import pod_from_spec
 from tunectl.core.kubelet.settings import read_settings
@@ -56,12 +57,17 @@ def _add(node: KubeletNode, step: Step) -> Step:
         result |= _rejected(rejection)
         if rejection.code == "panic":
             return result
-    return {**result, "shared": str(node.cpu.shared)}
+    return {**result, **_shared(node)}
 
 
 def _remove(node: KubeletNode, step: Step) -> Step:
     node.remove(step["name"])
-    return {"op": "remove", "name": step["name"], "shared": str(node.cpu.shared)}
+    return {"op": "remove", "name": step["name"], **_shared(node)}
+
+
+def _start(node: KubeletNode, step: Step) -> Step:
+    node.start(step["name"], step["container"])
+    return {"op": "start", "name": step["name"], "container": step["container"], **_shared(node)}
 
 
 def _restart(node: KubeletNode, step: Step) -> Step:
@@ -78,11 +84,30 @@ def _restart(node: KubeletNode, step: Step) -> Step:
     return {**kept, "readmit": readmit, **_pools(node), "allCpus": everything}
 
 
-_STEPS = {"add": _add, "remove": _remove, "restart": _restart}
+_STEPS = {"add": _add, "remove": _remove, "start": _start, "restart": _restart}
 
 
 def _pools(node: KubeletNode) -> Step:
-    return {"reserved": str(node.cpu.reserved), "shared": str(node.cpu.shared)}
+    return {"reserved": str(node.cpu.reserved), **_shared(node)}
+
+
+def _shared(node: KubeletNode) -> Step:
+    step: Step = {"shared": str(node.cpu.shared)}
+    if node.memory is not None:
+        step["numa"] = {
+            str(name): {
+                "cells": list(memory.cells),
+                "assignments": memory.assignments,
+                "free": {kind: table.free for kind, table in memory.tables.items()},
+            }
+            for name, memory in node.memory.state.items()
+        }
+    return step
+
+
+def _blocks(blocks: tuple[Block, ...]) -> list[dict[str, Any]]:
+    rows = [{"type": block.kind, "numa": list(block.nodes), "size": block.size} for block in blocks]
+    return sorted(rows, key=lambda row: str(row["type"]))
 
 
 def _admitted(admitted: Admitted) -> Step:
@@ -90,6 +115,7 @@ def _admitted(admitted: Admitted) -> Step:
         "admit": True,
         "cpus": {name: str(cpus) for name, cpus in admitted.cpus.items()},
         "hints": {name: _hint(hint) for name, hint in admitted.hints.items()},
+        "memory": {name: _blocks(blocks) for name, blocks in admitted.memory.items()},
     }
     return {**result, "podCpus": str(admitted.pod_cpus)} if admitted.pod_cpus else result
 

@@ -13,8 +13,15 @@ from .admission import Rejection, StartError
 from .cpu_policy import CpuPolicy, all_assigned
 from .hints import DistanceError, Hint, Merger, ProviderHints, TopologyPolicy
 from .machine import KubeletMachine
+from .memory_policy import Block, MemoryPolicy
 from .pod import Container, Pod
-from .settings import ManagerSettings, check_reserved_online, check_topology_manager, cpu_manager_setup
+from .settings import (
+    ManagerSettings,
+    check_reserved_online,
+    check_topology_manager,
+    cpu_manager_setup,
+    memory_setup,
+)
 
 
 class Flavor(Enum):
@@ -34,6 +41,7 @@ class Admitted:
     cpus: Mapping[str, CpuSet] = field(default_factory=dict)
     hints: Mapping[str, Hint] = field(default_factory=dict)
     pod_cpus: CpuSet = CpuSet()
+    memory: Mapping[str, tuple[Block, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -45,6 +53,7 @@ class KubeletNode:
     cpu: CpuPolicy
     flavor: Flavor = Flavor.UPSTREAM
     partitioned: bool = False
+    memory: MemoryPolicy | None = None
     running: dict[str, Pod] = field(default_factory=dict)
 
     @classmethod
@@ -62,6 +71,7 @@ class KubeletNode:
         )
         if settings.is_static:
             node.cpu.shared = node.initial_shared
+        node.memory = _memory_policy(machine, settings)
         return node
 
     @property
@@ -79,16 +89,31 @@ class KubeletNode:
         try:
             hints = self._admit(pod)
         except Rejection:
-            self.cpu.remove(pod.name)
+            self._forget(pod.name)
             raise
         self.running[pod.name] = pod
-        own = dict(self.cpu.assigned.get(pod.name, {}))
-        return Admitted(own, hints, self.cpu.bubbles.get(pod.name, CpuSet()))
+        blocks = self.memory.assigned.get(pod.name, {}) if self.memory else {}
+        return Admitted(
+            dict(self.cpu.assigned.get(pod.name, {})),
+            hints,
+            self.cpu.bubbles.get(pod.name, CpuSet()),
+            dict(blocks),
+        )
+
+    def start(self, pod_name: str, container: str) -> None:
+        """Note that a container of an admitted pod runs: memory of the init containers before it is released."""
+        if self.memory is not None:
+            self.memory.started(self.running[pod_name], container)
 
     def remove(self, pod_name: str) -> None:
         """Forget a pod that terminated."""
         self.running.pop(pod_name, None)
+        self._forget(pod_name)
+
+    def _forget(self, pod_name: str) -> None:
         self.cpu.remove(pod_name)
+        if self.memory is not None:
+            self.memory.remove(pod_name)
 
     def restart(self, settings: ManagerSettings | None = None) -> dict[str, Rejection | None]:
         """Restart over the same checkpoint, with new settings if given; return the verdict on each running pod.
@@ -97,6 +122,7 @@ class KubeletNode:
         """
         new = settings or self.settings
         policy = _cpu_policy(self.machine, new)
+        memory = _memory_policy(self.machine, new)
         if new.cpu_policy != self.settings.cpu_policy:
             raise StartError(
                 "cpu-manager-start",
@@ -107,6 +133,7 @@ class KubeletNode:
         self.settings, self.cpu = new, policy
         if new.is_static:
             self._check_state()
+        self._take_over_memory(memory)
         verdicts: dict[str, Rejection | None] = {}
         for name, pod in list(self.running.items()):
             verdicts[name] = self._readmit(pod)
@@ -119,6 +146,16 @@ class KubeletNode:
             del self.running[pod.name]
             return rejection
         return None
+
+    def _take_over_memory(self, fresh: MemoryPolicy | None) -> None:
+        old, self.memory = self.memory, fresh
+        if (old is None) != (fresh is None):
+            raise StartError(
+                "memory-manager-start", "state-policy-differs", "the checkpoint is of another memory policy"
+            )
+        if old is not None and fresh is not None:
+            fresh.assigned = old.assigned
+            fresh.check_state(old.state)
 
     def _check_state(self) -> None:
         """Judge the checkpoint in the kubelet's order."""
@@ -162,34 +199,41 @@ class KubeletNode:
     def _admit(self, pod: Pod) -> dict[str, Hint]:
         if self.settings.topology_policy is TopologyPolicy.NONE:
             for container in pod.containers:
-                self._allocate(pod, container, None)
+                self._allocate(pod, container, Hint(None, preferred=False))
             return {}
         if self.settings.topology_scope == "pod":
-            hint = self._merge([self._pod_hints(pod)], "")
+            hint = self._merge(self._pod_hints(pod), "")
             if self.settings.is_static and self.settings.pod_level_managers and pod.has_pod_resources:
                 self.cpu.allocate_bubble(pod, hint.nodes)
                 return {container.name: hint for container in pod.containers}
             for container in pod.containers:
-                self._allocate(pod, container, hint.nodes)
+                self._allocate(pod, container, hint)
             return {container.name: hint for container in pod.containers}
         hints = {}
         for container in pod.containers:
-            hint = self._merge([self._container_hints(pod, container)], container.name)
-            self._allocate(pod, container, hint.nodes)
+            hint = self._merge(self._container_hints(pod, container), container.name)
+            self._allocate(pod, container, hint)
             hints[container.name] = hint
         return hints
 
-    def _container_hints(self, pod: Pod, container: Container) -> ProviderHints:
-        return self.cpu.hints(pod, container) if self.settings.is_static else None
+    def _container_hints(self, pod: Pod, container: Container) -> list[ProviderHints]:
+        return [
+            self.cpu.hints(pod, container) if self.settings.is_static else None,
+            self.memory.hints(pod, container) if self.memory else None,
+        ]
 
-    def _pod_hints(self, pod: Pod) -> ProviderHints:
-        return self.cpu.pod_hints(pod) if self.settings.is_static else None
+    def _pod_hints(self, pod: Pod) -> list[ProviderHints]:
+        return [
+            self.cpu.pod_hints(pod) if self.settings.is_static else None,
+            self.memory.pod_hints(pod) if self.memory else None,
+        ]
 
-    def _allocate(self, pod: Pod, container: Container, nodes: frozenset[int] | None) -> None:
-        if not self.settings.is_static:
-            return
+    def _allocate(self, pod: Pod, container: Container, hint: Hint) -> None:
         try:
-            self.cpu.allocate(pod, container, nodes)
+            if self.settings.is_static:
+                self.cpu.allocate(pod, container, hint.nodes)
+            if self.memory is not None:
+                self.memory.allocate(pod, container, hint)
         except Rejection as rejection:
             raise rejection.at(container.name) from None
 
@@ -216,6 +260,15 @@ def _cpu_policy(machine: KubeletMachine, settings: ManagerSettings) -> CpuPolicy
     check_topology_manager(settings, machine)
     options, reserved = cpu_manager_setup(settings, machine)
     return CpuPolicy(machine, options, reserved, CpuSet(), pod_level=settings.pod_level_managers)
+
+
+def _memory_policy(machine: KubeletMachine, settings: ManagerSettings) -> MemoryPolicy | None:
+    if settings.memory_policy not in ("None", "Static"):
+        message = f"memoryManagerPolicy {settings.memory_policy!r} is None or Static"
+        raise StartError("memory-manager-create", "unknown-memory-policy", message)
+    if not settings.guarantees_memory:
+        return None
+    return MemoryPolicy.fresh(machine, memory_setup(settings, machine))
 
 
 def _refused(code: str, message: str) -> StartError:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..cpuset import CpuSet
-from ..quantity import parse_quantity, round_up
+from ..quantity import parse_bytes, parse_quantity, round_up, threshold_bytes
 from .admission import StartError
 from .allocator import NotEnoughCpusError
 from .cpu_policy import CpuOptions, reserve_by_count
@@ -19,6 +19,7 @@ from .machine import KubeletMachine
 
 LATEST = (1, 36)
 _LOWEST_NODE_LIMIT = 8
+DEFAULT_EVICTION_MEMORY = "100Mi"
 
 # Option -> versions in which it became alpha, beta, GA; None where it has not. Source: Kubernetes 1.36 feature gates.
 CPU_OPTION_STAGES: Mapping[str, tuple[tuple[int, int], tuple[int, int] | None, tuple[int, int] | None]] = {
@@ -36,7 +37,11 @@ _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 
 @dataclass(frozen=True)
 class ManagerSettings:
-    """What the resource managers are told, with the kubelet's defaults. Scale: bytes and cores."""
+    """What the resource managers are told, with the kubelet's defaults.
+
+    Shape: `reserved_memory` are (NUMA node, kind -> bytes) in file order, `eviction_memory` is the hard threshold of
+    memory.available, empty when that signal is off. Scale: bytes and cores.
+    """
 
     cpu_policy: str = "none"
     cpu_options: Mapping[str, str] = field(default_factory=dict)
@@ -47,11 +52,19 @@ class ManagerSettings:
     reserved_cpus: CpuSet = CpuSet()
     reserved_cpu_amount: Fraction = Fraction(0)
     gates: Mapping[str, bool] = field(default_factory=dict)
+    reserved_memory: tuple[tuple[int, Mapping[str, int]], ...] = ()
+    memory_reservation: int = 0
+    eviction_memory: str = DEFAULT_EVICTION_MEMORY
 
     @property
     def is_static(self) -> bool:
         """Whether CPUs are handed out exclusively."""
         return self.cpu_policy == "static"
+
+    @property
+    def guarantees_memory(self) -> bool:
+        """Whether memory is guaranteed by NUMA node."""
+        return self.memory_policy == "Static"
 
     @property
     def prefer_closest(self) -> bool:
@@ -81,7 +94,53 @@ def read_settings(config: Mapping[str, Any]) -> ManagerSettings:
         reserved_cpus=reserved,
         reserved_cpu_amount=Fraction(len(reserved)) if reserved else amount,
         gates=dict(config.get("featureGates") or {}),
+        reserved_memory=tuple(
+            (
+                int(entry["numaNode"]),
+                {kind: parse_bytes(str(size)) for kind, size in (entry.get("limits") or {}).items()},
+            )
+            for entry in config.get("reservedMemory") or ()
+        ),
+        memory_reservation=sum(
+            parse_bytes(str((config.get(key) or {}).get("memory", "0"))) for key in ("kubeReserved", "systemReserved")
+        ),
+        eviction_memory=_eviction_memory(config),
     )
+
+
+def _eviction_memory(config: Mapping[str, Any]) -> str:
+    thresholds = config.get("evictionHard")
+    if thresholds is None:
+        return DEFAULT_EVICTION_MEMORY
+    text = str(thresholds.get("memory.available", ""))
+    return "" if text in ("0%", "100%") else text
+
+
+def memory_setup(settings: ManagerSettings, machine: KubeletMachine) -> dict[int, dict[str, int]]:
+    """Return reserved memory by NUMA node and kind; raises `StartError` as the kubelet refuses to start.
+
+    The sum of each kind must be what kubeReserved, systemReserved and the hard eviction threshold keep back.
+    """
+    stage = "memory-manager-create"
+    reserved: dict[int, dict[str, int]] = {}
+    sums: dict[str, int] = {}
+    known = {node.id for node in machine.nodes}
+    for node, limits in settings.reserved_memory:
+        if node not in known:
+            raise StartError(stage, "reserved-memory-unknown-node", f"reservedMemory names NUMA node {node}")
+        for kind, size in limits.items():
+            own = reserved.setdefault(node, {})
+            own[kind] = own.get(kind, 0) + size
+            sums[kind] = sums.get(kind, 0) + size
+    capacity = sum(node.memory for node in machine.nodes)
+    eviction = threshold_bytes(settings.eviction_memory, capacity) if settings.eviction_memory else 0
+    wanted = {"memory": settings.memory_reservation + eviction}
+    for kind in {**sums, **wanted}:
+        have, want = sums.get(kind, 0), wanted.get(kind, 0)
+        if have != want:
+            message = f"reservedMemory {kind} is {have} in sum, the reservation is {want} ({have - want:+d} bytes)"
+            raise StartError(stage, "reserved-memory-sum-mismatch", message)
+    return reserved
 
 
 def check_reserved_online(settings: ManagerSettings, machine: KubeletMachine) -> None:

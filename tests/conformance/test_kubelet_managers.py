@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from support.kubelet_machines import load_machines, read_jsonl
 from support.kubelet_replay import replay, without_empty
 from support.oracles import oracle_dir
@@ -63,8 +64,9 @@ def _hints(hints: list[Any] | None) -> list[Hint] | None:
     return [Hint(None if nodes is None else frozenset(nodes), preferred) for nodes, preferred in hints]
 
 
-def test_sequences_end_as_on_the_real_kubelet() -> None:
-    directory = oracle_dir("kubelet-cpumanager")
+@pytest.mark.parametrize("name", ["kubelet-cpumanager", "kubelet-memorymanager"])
+def test_sequences_end_as_on_the_real_kubelet(name: str) -> None:
+    directory = oracle_dir(name)
     machines = load_machines(directory)
     cases = read_jsonl(directory / "sequences.jsonl")
     wrong = []
