@@ -166,7 +166,9 @@ def _schema(form: Form) -> dict[str, Any]:
         text = dict(form.text.schema)
         if form.may_be_rest:
             text["pattern"] = f"({text['pattern']})|^rest$"
-        return {"anyOf": [text, _record_schema(form.intent)]}
+        # Without `required`: a file may change one key of the intent that it inherits.
+        intent = {name: value for name, value in _record_schema(form.intent).items() if name != "required"}
+        return {"anyOf": [text, intent]}
     return _closed({name: {} for name in form.keys})
 
 

@@ -23,7 +23,20 @@ from .kubelet_fields import (
     TOPOLOGY_MANAGER_SCOPES,
     PolicyOption,
 )
-from .tier_forms import Choices, Cpus, Form, Json, Record, Scalar, Sequence, Table, choice, truth, whole_number
+from .tier_forms import (
+    Choices,
+    Cpus,
+    Form,
+    Json,
+    Record,
+    Scalar,
+    Sequence,
+    Table,
+    choice,
+    plain_name,
+    truth,
+    whole_number,
+)
 
 _ANY_COUNT = 2**31 - 1
 # The kernel's MAX_NUMNODES.
@@ -242,3 +255,39 @@ TIER = Record(
     },
     required=("name",),
 )
+
+# What the same things are called elsewhere: PerformanceProfile, kubelet flags, habits.
+_ALIASES = {
+    "reserved_cpus": "cpu.reserved",
+    "isolated_cpus": "cpu.isolated",
+    "topology_policy": "kubelet.topology_manager_policy",
+    "real_time_kernel": "kernel.realtime",
+    "additional_kernel_args": "kernel.args",
+    "cmdline": "kernel.args",
+    "globally_disable_irq_load_balancing": "irq.balance_isolated",
+    "hardware_tuning": "frequency",
+    "kernel_page_size": "kernel.page_size",
+    "default_hugepages_size": "hugepages.default_size",
+    "labels": "placement.labels",
+    "taints": "placement.taints",
+    "node_selector": "openshift.node_selector",
+    "thp": "memory.transparent_hugepages",
+    "sysctls": "sysctl",
+    **{name: path for name, path in MANAGED_FIELDS.items() if path},
+}
+
+
+def key_elsewhere(key: str, section: str) -> str:
+    """Return the hint for a key that is unknown in `section` and has its home elsewhere, "" when it has none.
+
+    Shape: exact names only, whatever their case, dashes and underscores; a key that is nearly one of the section's
+    own is better explained by that.
+    """
+    homes = {plain_name(alias): path for alias, path in _ALIASES.items()}
+    for name, form in TIER.fields.items():
+        if isinstance(form, Record):
+            homes.update({plain_name(field): f"{name}.{field}" for field in form.fields})
+    home = homes.get(plain_name(key), "")
+    if not home or home.rpartition(".")[0] == section:
+        return f"did you mean {home.rpartition('.')[2]!r}?" if home else ""
+    return f"it belongs there: {home}"

@@ -109,12 +109,13 @@ def nearest(word: str, names: Iterable[str]) -> str:
     """Return the name most like the word, whatever its case, dashes and underscores; "" when none is near."""
     plain: dict[str, str] = {}
     for name in names:
-        plain.setdefault(_plain(name), name)
-    found = difflib.get_close_matches(_plain(word), list(plain), n=1, cutoff=0.6)
+        plain.setdefault(plain_name(name), name)
+    found = difflib.get_close_matches(plain_name(word), list(plain), n=1, cutoff=0.6)
     return plain[found[0]] if found else ""
 
 
-def _plain(word: str) -> str:
+def plain_name(word: str) -> str:
+    """Return a name without case, dashes and underscores, in which people differ most."""
     return word.lower().replace("_", "").replace("-", "")
 
 

@@ -35,7 +35,8 @@ def _parse_cpus(text: str) -> CpuSet:
     try:
         cpus = CpuSet.parse(text)
     except ValueError as error:
-        raise Refusal(f"{text!r} is not a CPU list", str(error), "write like 0-3,8 (kernel numbering)") from None
+        why = str(error).partition(":")[0] if "," in text or "-" in text else ""
+        raise Refusal(f"{text!r} is not a CPU list", why, "write like 0-3,8 (kernel numbering)") from None
     if not cpus:
         raise Refusal("the CPU list is empty", "a list names at least one CPU", "leave the key out")
     return cpus

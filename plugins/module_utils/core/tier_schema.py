@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from .errors import InputError
 from .findings import Origin
 from .tier import TIER_API_VERSION, CpuIntent, Tier
-from .tier_fields import TIER
-from .tier_forms import Choices, Cpus, Form, Json, Record, Refusal, Scalar, Sequence, Table, did_you_mean, nearest
+from .tier_fields import TIER, key_elsewhere
+from .tier_forms import Choices, Cpus, Form, Json, Record, Refusal, Scalar, Sequence, Table, did_you_mean
 from .tier_names import sysctl_name
 from .tier_rules import broken_rules
 from .tier_tree import IDENTITY, Entries, Entry, Fault, Items, Leaf, Node, Path, find, in_file_order, without
@@ -35,7 +34,8 @@ def decode_tier(tree: Node, faults: tuple[Fault, ...] = ()) -> Tier:
     decoder = _Decoder(list(faults))
     tier = decoder.tier(tree)
     if decoder.faults or tier is None:
-        raise InputError(tuple(fault.to_problem() for fault in in_file_order(decoder.faults)))
+        problems = tuple(fault.to_problem() for fault in in_file_order(decoder.faults))
+        raise InputError(problems, state="Nothing was contacted.")
     return tier
 
 
@@ -71,7 +71,9 @@ class _Decoder:
         if "name" not in fields:
             return None
         tier = Tier(**fields, origins=self.origins)
-        self.faults += broken_rules(tier, {fault.path for fault in self.faults})
+        failed = {fault.path for fault in self.faults}
+        if "extends" not in failed:  # half a tier breaks rules that the whole one keeps
+            self.faults += broken_rules(tier, failed)
         return tier
 
     def value(self, form: Form, node: Node, path: Path) -> Any:
@@ -109,7 +111,7 @@ class _Decoder:
             return self._wrong_kind(form, node, path)
         if node.kind in ("int", "float") and any(mark in node.text for mark in "_:"):
             what = f"YAML reads {node.text} as another number"
-            return self._fault(node.origin, path, "TUN-1111", Refusal(what, form.allowed, f'quote it: "{node.text}"'))
+            return self._fault(node.origin, path, "TUN-1111", Refusal(what, _allowed(form), f'quote it: "{node.text}"'))
         try:
             return form.parse(node.text)
         except Refusal as refusal:
@@ -117,17 +119,17 @@ class _Decoder:
 
     def _wrong_kind(self, form: Scalar, node: Leaf, path: Path) -> Any:
         if node.kind == "bool":
-            what = f"{node.text} is a YAML boolean, not {form.noun}"
+            what = f"unquoted {node.text} is a YAML boolean, not {form.noun}"
             fix = f'quote it: "{node.text}"' + (", or write 1 or 0" if path[:1] == ("sysctl",) else "")
             return self._fault(
-                node.origin, path, "TUN-1111", Refusal(what, form.allowed, fix if "str" in form.kinds else "")
+                node.origin, path, "TUN-1111", Refusal(what, _allowed(form), fix if "str" in form.kinds else "")
             )
         if node.kind == "null":
-            return self._fault(node.origin, path, "TUN-1103", Refusal("the value is empty", form.allowed))
+            return self._fault(node.origin, path, "TUN-1103", Refusal("the value is empty", _allowed(form)))
         quoted = "int" in form.kinds and node.kind == "str" and node.text.isdigit()
         fix = f"write {node.text} without quotes" if quoted else ""
         return self._fault(
-            node.origin, path, "TUN-1103", Refusal(f"{_shown(node.text)} is not {form.noun}", form.allowed, fix)
+            node.origin, path, "TUN-1103", Refusal(f"{_shown(node.text)} is not {form.noun}", _allowed(form), fix)
         )
 
     def _cpus(self, form: Cpus, node: Node, path: Path) -> Any:
@@ -177,9 +179,11 @@ class _Decoder:
         return value
 
     def _unknown_key(self, entry: Entry, path: Path, names: tuple[str, ...], code: str, noun: str = "") -> None:
-        fix = did_you_mean(entry.key, names) or _elsewhere(entry.key, path)
+        fix = "" if noun else key_elsewhere(entry.key, ".".join(path))
+        fix = fix or did_you_mean(entry.key, names)
         what = f"{_shown(entry.key)} is not {noun}" if noun else f"unknown key {_shown(entry.key)}"
-        why = f"known {'names' if noun else 'keys'}: {', '.join(names)}" if len(names) <= _MOST_SHOWN else ""
+        listed = not fix and len(names) <= _MOST_SHOWN
+        why = f"known {'names' if noun else 'keys'}: {', '.join(names)}" if listed else ""
         self._fault(entry.origin, (*path, entry.key), code, Refusal(what, why, fix))
 
     def _choices(self, form: Choices, node: Entries, path: Path) -> Any:
@@ -264,6 +268,10 @@ def _odd() -> Any:
     raise ValueError
 
 
+def _allowed(form: Scalar) -> str:
+    return f"allowed: {form.allowed}" if form.allowed not in ("", form.noun) else ""
+
+
 def _is_null(node: Node) -> bool:
     return isinstance(node, Leaf) and node.kind == "null"
 
@@ -281,14 +289,3 @@ def _shown(text: str) -> str:
 
 def _place(path: Path) -> str:
     return ".".join(path) if path else "a tier"
-
-
-def _elsewhere(key: str, path: Path) -> str:
-    """Return where a key that is unknown here would belong."""
-    homes = [
-        f"{section}.{name}" for section, form in TIER.fields.items() if isinstance(form, Record) for name in form.fields
-    ]
-    homes = [home for home in homes if home.rpartition(".")[0] != ".".join(path)]
-    names: Mapping[str, str] = {home.rpartition(".")[2]: home for home in reversed(homes)}
-    name = nearest(key, names)
-    return f"it belongs there: {names[name]}" if name else did_you_mean(key, TIER.fields)

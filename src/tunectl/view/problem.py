@@ -5,13 +5,19 @@ from __future__ import annotations
 import textwrap
 
 from tunectl.core.errors import Problem, TunectlError
+from tunectl.view.problem_table import mistakes_text
 from tunectl.view.screen import Screen
 
 _LABEL = 9
 
 
 def error_text(error: TunectlError, screen: Screen, word: str = "error") -> str:
-    """Return the message of an error: one block a problem, then what happened to the system."""
+    """Return the message of an error: one block a problem, then what happened to the system.
+
+    Mistakes in the fields of a file are one list instead, by their places.
+    """
+    if all(problem.path for problem in error.problems):
+        return mistakes_text(error.problems, error.state, screen)
     blocks = [_block(problem, screen, word) for problem in error.problems]
     closing = [error.state] if error.state else []
     return "\n".join([*blocks, *closing]) + "\n"
