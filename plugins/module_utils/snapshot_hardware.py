@@ -52,12 +52,15 @@ def _cpus(files: RootedFiles) -> None:
     # Without the summary each CPU says for itself whether it is online.
     singly = f"{CPU}/online" not in files.files
     capacity = bool(names) and files.exists(f"{CPU}/{names[0]}/cpu_capacity")
+    scaled = bool(names) and files.exists(f"{CPU}/{names[0]}/cpufreq/scaling_max_freq")
     for name in names:
         _cpu(files, f"{CPU}/{name}")
         if singly:
             files.read(f"{CPU}/{name}/online")
         if capacity:
             files.read(f"{CPU}/{name}/cpu_capacity")
+        if scaled:
+            files.read(f"{CPU}/{name}/cpufreq/scaling_max_freq")
 
 
 def _cpu(files: RootedFiles, directory: str) -> None:

@@ -41,6 +41,8 @@ FILES = (
     "/boot/efi/loader/loader.conf",
     "/efi/loader/loader.conf",
     "/sys/kernel/security/lockdown",
+    "/sys/kernel/realtime",
+    "/sys/devices/cpu/caps/pmu_name",
     "/sys/kernel/mm/ksm/run",
     "/sys/kernel/mm/ksm/merge_across_nodes",
     "/sys/devices/virtual/workqueue/cpumask",
@@ -54,7 +56,6 @@ FILES = (
     "/var/lib/kubelet/cpu_manager_state",
     "/var/lib/kubelet/memory_manager_state",
     "/etc/tmpfiles.d/tunectl.conf",
-    "/etc/modprobe.d/tunectl.conf",
     "/var/lib/tunectl/current",
 )
 
@@ -67,6 +68,7 @@ LISTINGS = (
     "/run/tuned",
     "/sys/fs/cgroup",
     "/sys/kernel/debug/sched",
+    "/sys/kernel/debug/sched/numa_balancing",
     "/sys/fs/resctrl",
     "/etc/systemd/system",
     "/etc/systemd/system/multi-user.target.wants",
@@ -81,6 +83,7 @@ DIRECTORIES = (
     ("/usr/lib/sysctl.d", ".conf"),
     ("/lib/sysctl.d", ".conf"),
     ("/boot/loader/entries", ".conf"),
+    ("/etc/modprobe.d", ".conf"),
     ("/sys/kernel/mm/transparent_hugepage", ""),
     ("/sys/kernel/mm/transparent_hugepage/khugepaged", ""),
 )

@@ -92,6 +92,7 @@ def _facts(files: RootedFiles, release: str, taken_at: str) -> dict[str, object]
     else:
         uname = os.uname()
         facts["uname"] = {key: getattr(uname, key) for key in ("sysname", "release", "version", "machine")}
+        facts["page_size"] = os.sysconf("SC_PAGE_SIZE")
     return facts
 
 

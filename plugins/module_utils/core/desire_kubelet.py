@@ -13,7 +13,14 @@ from typing import Any
 from .desire_context import DesireContext, Wanted, plain
 from .desired import Area, Impact, Platform, Setting
 from .findings import Finding
-from .kubelet_fields import CPU_MANAGER_OPTIONS, TOPOLOGY_MANAGER_OPTIONS, PolicyOption, Version, option_gate
+from .kubelet_fields import (
+    CPU_MANAGER_OPTIONS,
+    DEFAULT_EVICTION,
+    TOPOLOGY_MANAGER_OPTIONS,
+    PolicyOption,
+    Version,
+    option_gate,
+)
 from .kubelet_judge import judge_kubelet
 from .reserved_memory import (
     MemoryBalance,
@@ -24,14 +31,6 @@ from .reserved_memory import (
 )
 
 DOCUMENT = "KubeletConfiguration v1beta1"
-# What the kubelet uses when evictionHard is absent; a map with one key replaces all of them.
-DEFAULT_EVICTION = {
-    "memory.available": "100Mi",
-    "nodefs.available": "10%",
-    "nodefs.inodesFree": "5%",
-    "imagefs.available": "15%",
-    "imagefs.inodesFree": "5%",
-}
 # The operator writes all of the defaults but this one.
 _NOT_BY_OPERATOR = "imagefs.inodesFree"
 _OPERATOR_RESERVATION = "500Mi"

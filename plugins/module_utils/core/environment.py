@@ -5,6 +5,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .node_software import (
+    boot_loader,
+    cgroup_version,
+    debugfs_knobs,
+    distribution,
+    is_partial,
+    is_realtime,
+    kernel_release,
+    kubelet_version,
+    lockdown,
+    page_kib,
+    pod_cgroup_driver,
+    sysctl_names,
+    version_of,
+)
+from .snapshot import Snapshot
+from .sysfs_cpuinfo import architecture
+
+if TYPE_CHECKING:
+    # At run time observed.py needs this file.
+    from .observed import ObservedState
 
 
 @dataclass(frozen=True)
@@ -40,3 +63,38 @@ class NodeEnvironment:
     pmu_name: str | None = None
     page_kib: int = 0
     realtime: bool | None = None
+
+
+def environment(observed: ObservedState) -> NodeEnvironment:
+    """Return what a node's software allows, as far as its snapshot tells."""
+    snapshot = observed.snapshot
+    release, arch = kernel_release(snapshot), architecture(snapshot)
+    name, version = distribution(snapshot)
+    knobs = debugfs_knobs(snapshot)
+    stated_driver = observed.kubelet.config.get("cgroupDriver", "")
+    return NodeEnvironment(
+        kernel_release=release,
+        kernel=version_of(release),
+        arch=arch,
+        sysctls=sysctl_names(snapshot),
+        debugfs=None if knobs is None else bool(knobs),
+        lockdown=lockdown(snapshot),
+        distribution=name,
+        distribution_version=version,
+        boot_loader=boot_loader(snapshot),
+        cgroup_version=cgroup_version(snapshot),
+        # The runtime's answer beats the file, and the pods' cgroups show it.
+        cgroup_driver=pod_cgroup_driver(snapshot) or str(stated_driver),
+        kubelet_version=kubelet_version(snapshot),
+        kubelet_config_dir=observed.kubelet.config_dir,
+        has_kubelet=observed.kubelet.present,
+        debugfs_knobs=knobs,
+        pmu_name=_text_or_absent(snapshot, "/sys/devices/cpu/caps/pmu_name"),
+        page_kib=page_kib(snapshot, arch),
+        realtime=is_realtime(snapshot),
+    )
+
+
+def _text_or_absent(snapshot: Snapshot, path: str) -> str | None:
+    text = snapshot.text(path)
+    return "" if text is None and path in snapshot.absent and not is_partial(snapshot) else text

@@ -30,6 +30,15 @@ EVICTION_SIGNALS = (
     "allocatableMemory.available",
 )
 
+# What the kubelet uses when evictionHard is absent; a map with one key in the main file replaces all of them.
+DEFAULT_EVICTION = {
+    "memory.available": "100Mi",
+    "nodefs.available": "10%",
+    "nodefs.inodesFree": "5%",
+    "imagefs.available": "15%",
+    "imagefs.inodesFree": "5%",
+}
+
 Version = tuple[int, int]
 
 
