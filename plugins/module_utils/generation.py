@@ -26,7 +26,7 @@ from .generation_transaction import Recovery, Transaction
 class Generations:
     """The generations of the node below `root`.
 
-    `step` is told of each change before it is made and `commands` runs programs: the two ways to the world.
+    `step` is told of each change before it is made; `commands` runs programs, on a live node only unless it is given.
     """
 
     def __init__(self, root: str = "/", *, step: Step | None = None, commands: Commands | None = None) -> None:
@@ -38,7 +38,8 @@ class Generations:
         kernel = Kernel(self._disk, step)
         self._records = Records(self._disk)
         self._drafts = Drafts(self._disk, kernel, self._records)
-        self._transaction = Transaction(self._disk, kernel, self._records, commands or Commands())
+        self._commands = commands or (Commands() if self._disk.is_live else None)
+        self._transaction = Transaction(self._disk, kernel, self._records, self._commands)
 
     def apply(self, request: Request, *, check: bool = False) -> Result:
         """Make the node what the request says, and return what was done; with `check` what would be.
@@ -60,7 +61,7 @@ class Generations:
 
     def recover(self) -> tuple[Recovery, ...]:
         """Undo what an interrupted process left half done, and return what was put back."""
-        if not self._records.unfinished():
+        if self._records.is_settled():
             return ()
         with held(self._disk, "recover"):
             return self._transaction.recover()
@@ -90,10 +91,9 @@ class Generations:
         }
 
     def _do(self, work_out: Callable[[], Draft], what: str, *, check: bool) -> Result:
-        unfinished = bool(self._records.unfinished())
         if check:
-            return self._preview(_drafted(work_out), unfinished=unfinished)
-        if not unfinished:
+            return self._preview(_drafted(work_out), unfinished=bool(self._records.unfinished()))
+        if self._records.is_settled():
             draft = _drafted(work_out)
             if draft.goal.is_reached:
                 return self._result(draft)
@@ -132,7 +132,7 @@ class Generations:
         )
 
     def _skipped(self, draft: Draft) -> tuple[dict[str, str], ...]:
-        if self._disk.is_live:
+        if self._commands is not None:
             return ()
         reason = f"{self._disk.root} is not the root of a running system"
         return tuple({"action": name, "reason": reason} for name in commands_of(draft.goal.actions))

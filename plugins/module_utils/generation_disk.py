@@ -17,6 +17,7 @@ from typing import Any
 
 TEMPORARY_SUFFIX = ".tunectl-new"
 _MAX_LINKS = 40  # as the kernel, MAXSYMLINKS
+_CHUNK = 1 << 20
 _SELINUX = "security.selinux"
 
 Step = Callable[[str], None]
@@ -149,6 +150,10 @@ class Disk:
             todo.extendleft(reversed(target.split("/")))
         return "/".join((self._prefix, *done))
 
+    def inside(self, where: str) -> str:
+        """Return the path as the node knows it of a place that `locate` returned."""
+        return where[len(self._prefix) :]
+
     @staticmethod
     def _link(where: str) -> str | None:
         try:
@@ -159,31 +164,18 @@ class Disk:
     def image(self, path: str) -> Image:
         """Return the file as it is; raises `DiskError` when it cannot be read or is no regular file."""
         try:
-            where = self.locate(path)
             # O_NONBLOCK: a pipe in the place of a file must not stop the run
-            handle = os.open(where, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            handle = os.open(self.locate(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             return Image(path, None)
         except OSError as error:
             raise DiskError(path, "read", error) from error
-        with os.fdopen(handle, "rb") as stream:
-            try:
-                return self._image_of(path, stream)
-            except OSError as error:
-                raise DiskError(path, "read", error) from error
-
-    @staticmethod
-    def _image_of(path: str, stream: Any) -> Image:
-        found = os.fstat(stream.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
         try:
-            label = os.getxattr(stream.fileno(), _SELINUX).decode("utf-8").rstrip("\0")
-        except (OSError, UnicodeDecodeError):
-            label = ""
-        return Image(
-            path, stream.read(), stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, found.st_mtime_ns, label
-        )
+            return _image_of(path, handle)
+        except OSError as error:
+            raise DiskError(path, "read", error) from error
+        finally:
+            os.close(handle)
 
     def stage(self, image: Image, *, durable: bool = True) -> None:
         """Write the new content beside its place, complete and on the disk; `switch` puts it there."""
@@ -300,6 +292,21 @@ class Disk:
             except OSError as error:
                 raise DiskError(path, "sync the directory of", error) from error
             del self._dirty[directory]
+
+
+def _image_of(path: str, handle: int) -> Image:
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    chunks: list[bytes] = []
+    while chunk := os.read(handle, _CHUNK):
+        chunks.append(chunk)
+    try:
+        label = os.getxattr(handle, _SELINUX).decode("utf-8").rstrip("\0")
+    except (OSError, UnicodeDecodeError):
+        label = ""
+    mode = stat.S_IMODE(found.st_mode)
+    return Image(path, b"".join(chunks), mode, found.st_uid, found.st_gid, found.st_mtime_ns, label)
 
 
 def _no_step(_label: str) -> None:

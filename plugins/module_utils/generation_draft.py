@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .core.errors import Problem, RefusedError, problem
+from .core.kernel_value import chosen, same_kernel_value
 from .core.plan import NodeFile, RuntimeValue
 from .generation_actions import CHECKPOINT_FILES, CHECKPOINTS, REBOOT
 from .generation_disk import Disk, Image
 from .generation_journal import COMMITTED, Journal, Manifest, OwnedFile, Records
 from .generation_request import FileChange, ForeignChangeError, Request
-from .generation_runtime import Kernel, chosen, normal
+from .generation_runtime import Kernel
 from .generation_transaction import Goal, digest
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -50,12 +51,12 @@ class _Values:
         """Decide about a value that shall be as `text` again: only what we wrote ourselves is put back."""
         if found is None:
             self.notes.append(f"{path} is gone from this kernel, there is nothing to put back")
-        elif normal(path, found) == normal(path, text):
+        elif found == text:
             return
-        elif normal(path, found) == normal(path, written):
+        elif same_kernel_value(path, found, written):
             self.restored[path] = text
             self.shown.append((path, chosen(found), chosen(text)))
-        else:
+        elif not same_kernel_value(path, found, text):
             self.left_alone.append(path)
 
     def draft(self, goal: Goal, manifest: Manifest, files: Sequence[FileChange], foreign: Sequence[str]) -> Draft:
@@ -207,7 +208,7 @@ class Drafts:
     def _take(values: _Values, current: Manifest, item: RuntimeValue, found: str) -> None:
         values.owned[item.path] = item.value
         values.origins[item.path] = current.runtime_origins.get(item.path, found)
-        if normal(item.path, found) != normal(item.path, item.value):
+        if not same_kernel_value(item.path, found, item.value):
             values.set[item.path] = item.value
             values.shown.append((item.path, chosen(found), item.value))
 

@@ -226,12 +226,30 @@ class Records:
         """Take the outcome back, so that the generation counts as unfinished."""
         self._disk.remove(_record(number, "manifest"))
 
-    def point(self, number: int) -> None:
-        """Write the number of the newest committed generation to `current`, for people and other programs."""
-        content = f"{number}\n".encode("ascii")
-        if self._disk.image(CURRENT).content != content:
-            self._disk.put(Image(CURRENT, content))
-            self._disk.sync()
+    def is_settled(self) -> bool:
+        """Return whether no generation is unfinished and `current` names the newest committed one."""
+        number = self.current().number
+        return not self.unfinished() and self._pointer() == (f"{number}\n".encode("ascii") if number else None)
+
+    def _pointer(self) -> bytes | None:
+        try:
+            return self._disk.image(CURRENT).content
+        except DiskError:
+            return b""
+
+    def point(self) -> None:
+        """Write the number of the newest committed generation to `current`, for people and other programs.
+
+        It is a convenience: where it cannot be written the next contact does it.
+        """
+        number = self.current().number
+        self._disk.drop_staged(CURRENT)
+        try:
+            if number and self._pointer() != f"{number}\n".encode("ascii"):
+                self._disk.put(Image(CURRENT, f"{number}\n".encode("ascii")))
+                self._disk.sync()
+        except DiskError:
+            self._disk.drop_staged(CURRENT)
 
     def forget(self, number: int) -> None:
         """Remove a generation that did not come to touch anything; what cannot be removed is unfinished work."""
@@ -245,7 +263,6 @@ class Records:
     def drop_staged(self, number: int) -> None:
         """Remove the outcome that an interrupted `close` left beside its place."""
         self._disk.drop_staged(_record(number, "manifest"))
-        self._disk.drop_staged(CURRENT)
 
     def _write(self, path: str, data: Mapping[str, Any]) -> None:
         content = (json.dumps(data, indent=1, sort_keys=True) + "\n").encode("utf-8")

@@ -11,53 +11,13 @@ import os
 import stat
 from collections.abc import Callable
 
-from .core.cpuset import CpuSet
+from .core.kernel_value import chosen, same_kernel_value, with_choice
 from .generation_disk import Disk, DiskError, Image
 
 # File systems whose files are the kernel itself: a write is a command, not a change of bytes.
 KERNEL_FILE_SYSTEMS = frozenset(
     {"proc", "sysfs", "debugfs", "tracefs", "configfs", "cgroup", "cgroup2", "resctrl", "securityfs"}
 )
-_MASK_FILES = frozenset({"smp_affinity", "default_smp_affinity", "cpumask", "rps_cpus", "xps_cpus"})
-_LIST_FILES = frozenset({"smp_affinity_list", "cpulist"})
-_SWITCHES = {"y": "1", "n": "0"}
-
-
-def normal(path: str, text: str) -> str:
-    """Return the meaning of a kernel value in one spelling: equal meanings give equal texts.
-
-    Shape: of a choice (`always [madvise] never`) the chosen word; CPU masks and lists as canonical lists;
-    whole numbers without leading zeros; words separated by single blanks; module switches Y and N as 1 and 0.
-    Source: kernel admin-guide/sysctl, core-api/irq/irq-affinity, admin-guide/mm/transhuge.
-    """
-    words = chosen(text).split()
-    name = path.rpartition("/")[2]
-    if name in _MASK_FILES or name in _LIST_FILES:
-        parse = CpuSet.parse_mask if name in _MASK_FILES else CpuSet.parse
-        try:
-            return parse("".join(words)).format()
-        except ValueError:
-            pass
-    if path.startswith("/sys/module/") and len(words) == 1:
-        return _SWITCHES.get(words[0].lower(), words[0])
-    return " ".join(str(int(word)) if word.isascii() and word.isdigit() else word for word in words)
-
-
-def chosen(text: str) -> str:
-    """Return the chosen word of `always [madvise] never`, any other text stripped."""
-    words = text.split()
-    marked = [word[1:-1] for word in words if len(word) > 2 and word[0] == "[" and word[-1] == "]"]  # noqa: PLR2004
-    return marked[0] if len(marked) == 1 and len(words) > 1 else text.strip()
-
-
-def with_choice(text: str, choice: str) -> str | None:
-    """Return `text` with another word chosen; None when it offers no choice, `ValueError` when not this one."""
-    words = [word.strip("[]") for word in text.split()]
-    if chosen(text) == text.strip():
-        return None
-    if choice not in words:
-        raise ValueError(f"{choice!r} is not among {' '.join(words)}")
-    return " ".join(f"[{word}]" if word == choice else word for word in words) + text[len(text.rstrip()) :]
 
 
 class Kernel:
@@ -102,7 +62,7 @@ class Kernel:
         except OSError as error:
             raise DiskError(path, "set", error) from error
         found = self.read(path)
-        if found is None or normal(path, found) != normal(path, value):
+        if found is None or not same_kernel_value(path, found, value):
             shown = "nothing" if found is None else repr(chosen(found))
             raise DiskError(path, "set", OSError(errno.EIO, f"{chosen(value)!r} was written, {shown} is there"))
 
@@ -110,7 +70,8 @@ class Kernel:
         handle = os.open(where, os.O_WRONLY | os.O_CLOEXEC)
         try:
             self._step(f"set {path}")
-            os.write(handle, f"{value}\n".encode("utf-8", "surrogateescape"))
+            # without a line break: text values would keep it; an empty write would be none
+            os.write(handle, (value or "\n").encode("utf-8", "surrogateescape"))
         finally:
             os.close(handle)
 
@@ -121,7 +82,7 @@ class Kernel:
         text = value if exactly else _shown(before, value)
         self._step(f"set {path}")
         image = Image(
-            self._inside(where),
+            self._disk.inside(where),
             text.encode("utf-8", "surrogateescape"),
             stat.S_IMODE(found.st_mode),
             found.st_uid,
@@ -130,9 +91,6 @@ class Kernel:
         # such a tree does not stand for anything that outlives a power failure
         self._disk.put(image, durable=False)
 
-    def _inside(self, where: str) -> str:
-        return where if self._disk.is_live else where[len(self._disk.root) :]
-
     def drop_staged(self, path: str) -> None:
         """Remove what an interrupted write left beside a value that is a plain file."""
         try:
@@ -140,7 +98,7 @@ class Kernel:
         except OSError:
             return
         if not self._is_kernel(where):
-            self._disk.drop_staged(self._inside(where))
+            self._disk.drop_staged(self._disk.inside(where))
 
     def _is_kernel(self, where: str) -> bool:
         try:

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .core.errors import FailedError, Problem, TunectlError, UndoneError, problem
+from .core.kernel_value import same_kernel_value
 from .generation_actions import ActionError, Commands
 from .generation_disk import Disk, DiskError, Image
 from .generation_journal import COMMITTED, UNDONE, UNFINISHED, Journal, Manifest, Records
-from .generation_runtime import Kernel, normal
+from .generation_runtime import Kernel
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Transaction:
     disk: Disk
     kernel: Kernel
     records: Records
-    commands: Commands
+    commands: Commands | None
 
     def run(self, goal: Goal, manifest: Manifest) -> None:
         """Reach the goal and commit `manifest`.
@@ -84,7 +85,7 @@ class Transaction:
             self.records.close(dataclasses.replace(manifest, state=COMMITTED, ended=now()))
         except (Exception, KeyboardInterrupt) as error:
             raise self._undone(journal, manifest.parent, error) from error
-        self._point(manifest.number)
+        self.records.point()
 
     def _begin(self, goal: Goal, number: int) -> Journal:
         try:
@@ -118,7 +119,7 @@ class Transaction:
         )
 
     def _perform(self, goal: Goal, journal: Journal) -> None:
-        if self.disk.is_live:
+        if self.commands is not None:
             self.commands.before(goal.actions)
         for directory in journal.directories:
             self.disk.make_directory(directory)
@@ -129,7 +130,7 @@ class Transaction:
             self.kernel.write(path, value)
         for path, text in goal.restored.items():
             self.kernel.restore(path, text)
-        if self.disk.is_live:
+        if self.commands is not None:
             self.commands.after(goal.actions)
 
     def _write_files(self, files: Sequence[Image]) -> None:
@@ -163,11 +164,10 @@ class Transaction:
             return
 
     def _commands_back(self, journal: Journal, error: BaseException | None) -> None:
-        if not self.disk.is_live:
-            return
-        if isinstance(error, ActionError) and error.step == "kubelet-stop":
-            return
-        self.commands.after(journal.actions)
+        """Make what was put back effective; a kubelet that could not even be stopped is not started either."""
+        stopped = not (isinstance(error, ActionError) and error.step == "kubelet-stop")
+        if self.commands is not None and stopped:
+            self.commands.after(journal.actions)
 
     def recover(self) -> tuple[Recovery, ...]:
         """Undo what an earlier process began and did not finish; raises `FailedError` when that does not work."""
@@ -187,9 +187,7 @@ class Transaction:
             except (DiskError, ActionError) as error:
                 first = problem("TUN-4404", "an earlier transaction was interrupted", where=f"generation {number}")
                 raise _not_undone(first, error, number) from error
-        current = self.records.current().number
-        if current:
-            self._point(current)
+        self.records.point()
         return tuple(done)
 
     def _restore(self, journal: Journal) -> Recovery:
@@ -224,18 +222,11 @@ class Transaction:
         found = self.kernel.read(path)
         if found is None or found == text:
             return
-        meanings = (normal(path, written), normal(path, text))
-        if normal(path, found) not in meanings:
+        if not any(same_kernel_value(path, found, one) for one in (written, text)):
             left.append(path)
             return
         self.kernel.restore(path, text)
         restored.append(path)
-
-    def _point(self, number: int) -> None:
-        try:
-            self.records.point(number)
-        except DiskError:  # a convenience for readers; written again at the next contact
-            return
 
 
 def _as_problem(error: BaseException) -> Problem:

@@ -1,0 +1,133 @@
+"""Commands around the writing on a live node: their order, their failures, and the way back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from ansible_collections.tunectl.node.plugins.module_utils.core.errors import FailedError, UndoneError
+from ansible_collections.tunectl.node.plugins.module_utils.core.plan import NodeFile
+from ansible_collections.tunectl.node.plugins.module_utils.generation import Generations
+from ansible_collections.tunectl.node.plugins.module_utils.generation_actions import (
+    CommandResult,
+    Commands,
+    run_command,
+)
+from ansible_collections.tunectl.node.plugins.module_utils.generation_request import Request
+from support.node_trees import build, picture
+
+FILE = "/etc/kubernetes/kubelet.conf.d/99-tunectl.conf"
+STATE = "/var/lib/kubelet/cpu_manager_state"
+ALL = Request(
+    (NodeFile(FILE, "a: 1\n"),),
+    actions=("kubelet-checkpoints", "daemon-reload", "update-grub", "kubelet-restart", "reboot"),
+)
+STOP, START = "systemctl stop kubelet.service", "systemctl start kubelet.service"
+RELOAD, GRUB = "systemctl daemon-reload", "update-grub"
+ACTIVE = "systemctl is-active --quiet kubelet.service"
+
+
+@dataclass
+class Node:
+    """A node whose commands are recorded together with the state of its files; some of them fail."""
+
+    root: Path
+    fails: Callable[[str, int], bool] = lambda _command, _count: False
+    ran: list[str] = field(default_factory=list)
+    seen: list[tuple[bool, bool]] = field(default_factory=list)
+    programs: Sequence[str] = ("systemctl", "update-grub")
+
+    def __call__(self, command: Sequence[str], _timeout_s: float) -> CommandResult:
+        text = " ".join(command)
+        self.ran.append(text)
+        self.seen.append(((self.root / FILE[1:]).exists(), (self.root / STATE[1:]).exists()))
+        return CommandResult(1, f"{text} went wrong") if self.fails(text, self.ran.count(text)) else CommandResult(0)
+
+    def generations(self) -> Generations:
+        commands = Commands(
+            runner=self,
+            which=lambda name: f"/bin/{name}" if name in self.programs else None,
+            sleep=lambda _seconds: None,
+            settle_s=2.0,
+        )
+        return Generations(str(self.root), commands=commands)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return build(tmp_path / "node", {STATE: (b"{}", 0o600), "/etc/hostname": (b"n\n", 0o644)})
+
+
+def test_the_kubelet_is_stopped_before_and_started_after_the_writing(root: Path) -> None:
+    node = Node(root)
+    result = node.generations().apply(ALL)
+    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert node.seen[0] == (False, True)
+    assert set(node.seen[1:]) == {(True, False)}
+    assert result.needs_reboot
+    assert result.skipped_actions == ()
+
+
+def test_a_second_apply_runs_nothing(root: Path) -> None:
+    Node(root).generations().apply(ALL)
+    node = Node(root)
+    assert not node.generations().apply(ALL).changed
+    assert node.ran == []
+
+
+def test_rollback_runs_the_same_steps_on_the_way_back(root: Path) -> None:
+    before = picture(root)
+    Node(root).generations().apply(ALL)
+    node = Node(root)
+    node.generations().rollback()
+    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert picture(root) == before
+
+
+@pytest.mark.parametrize("broken", [RELOAD, GRUB, START, ACTIVE])
+def test_a_step_that_fails_once_undoes_everything_and_makes_that_effective(root: Path, broken: str) -> None:
+    before = picture(root)
+    node = Node(root, lambda command, count: command == broken and count == 1)
+    with pytest.raises(UndoneError, match="TUN-4404") as caught:
+        node.generations().apply(ALL)
+    assert broken in caught.value.problems[0].where
+    assert picture(root) == before
+    assert node.ran[-4:] == [GRUB, START, ACTIVE, ACTIVE]
+    assert node.seen[-1] == (False, True)
+
+
+def test_a_kubelet_that_cannot_be_stopped_is_left_as_it_is(root: Path) -> None:
+    before = picture(root)
+    node = Node(root, lambda command, _count: command == STOP)
+    with pytest.raises(UndoneError, match="TUN-4404"):
+        node.generations().apply(ALL)
+    assert node.ran == [STOP]
+    assert picture(root) == before
+
+
+def test_a_step_that_fails_on_the_way_back_too_is_told_and_finished_later(root: Path) -> None:
+    before = picture(root)
+    with pytest.raises(FailedError, match="TUN-4402") as caught:
+        Node(root, lambda command, _count: command == START).generations().apply(ALL)
+    assert [item.code for item in caught.value.problems] == ["TUN-4404", "TUN-4402"]
+    assert picture(root) == before
+    node = Node(root)
+    assert [item.number for item in node.generations().recover()] == [1]
+    assert node.ran == [RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert node.generations().history()[0]["state"] == "undone"
+
+
+def test_the_boot_loader_is_updated_with_the_program_that_the_node_has(root: Path) -> None:
+    node = Node(root, programs=("systemctl", "grub2-mkconfig"))
+    node.generations().apply(Request(ALL.files, actions=("update-grub",)))
+    assert node.ran == ["grub2-mkconfig -o /boot/grub2/grub.cfg"]
+
+
+def test_a_program_that_is_not_there_a_slow_one_and_a_talking_one() -> None:
+    assert run_command(["tunectl-no-such-program"], 5).code == 127
+    assert run_command([sys.executable, "-c", "import time; time.sleep(60)"], 0.05).code == 124
+    result = run_command([sys.executable, "-c", "import sys; print('why'); sys.exit(3)"], 30)
+    assert (result.code, result.output) == (3, "why")
