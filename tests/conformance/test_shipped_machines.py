@@ -13,7 +13,7 @@ from tunectl.core.machine import topology_from_facts
 from tunectl.core.topology import Topology
 from tunectl.lab.machines import load_machine
 
-_CAPTURED = {"xeon-6230-2s20c2t": "node-a", "xeon-6130-2s16c1t": "node-b", "icelake-vm-1s12c1t": "node-sno"}
+_CAPTURED = {"xeon-6230-2s20c2t": "node-a", "xeon-6130-2s16c1t": "node-b", "icelake-1s12c1t": "node-sno"}
 
 
 def _hardware(topology: Topology) -> Topology:

@@ -6,18 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..core.cpuset import CpuSet, union
+from ..core.cpuset import CpuSet
 from ..core.topology import CoreType, Cpu, Topology
 from .boot import Boot
 
 CPU = "/sys/devices/system/cpu"
 NODE = "/sys/devices/system/node"
 
-_CACHES = {
-    "index0": ("1", "Data", "32K"),
-    "index1": ("1", "Instruction", "32K"),
-    "index2": ("2", "Unified", "1024K"),
-}
 _LAST_LEVEL = "index3"
 _L3_SIZE = "32768K"
 
@@ -31,17 +26,14 @@ def cpu_files(topology: Topology, online: CpuSet, l3_sizes: Mapping[int, str]) -
     files: dict[str, str] = {}
     texts = _Texts()
     packages = {socket: cpus & online for socket, cpus in topology.sockets.items()}
-    dies = _dies(topology, online)
     for cpu in topology.cpus:
         if cpu.id not in online:
             continue
         here = f"{CPU}/cpu{cpu.id}"
         siblings = texts.of(cpu.siblings & online)
-        package, die = texts.of(packages[cpu.socket]), texts.of(dies[cpu.socket, cpu.die])
-        files.update(_topology_files(f"{here}/topology", cpu, siblings, package, die))
-        for index, cache in _CACHES.items():
-            files.update(_cache_files(f"{here}/cache/{index}", cache, siblings, cpu.siblings.first))
+        files.update(_topology_files(f"{here}/topology", cpu, siblings, texts.of(packages[cpu.socket])))
         if cpu.l3:
+            # The smaller caches of a core tell nobody anything, and would double the files of a node.
             cache = ("3", "Unified", l3_sizes.get(cpu.id, _L3_SIZE))
             files.update(_cache_files(f"{here}/cache/{_LAST_LEVEL}", cache, texts.of(cpu.l3 & online), cpu.l3_id))
     return files
@@ -105,22 +97,13 @@ class _Texts:
         return self._known[cpus]
 
 
-def _dies(topology: Topology, online: CpuSet) -> dict[tuple[int, int], CpuSet]:
-    members: dict[tuple[int, int], list[CpuSet]] = {}
-    for cpu in topology.cpus:
-        members.setdefault((cpu.socket, cpu.die), []).append(CpuSet([cpu.id]))
-    return {key: union(sets) & online for key, sets in members.items()}
-
-
-def _topology_files(where: str, cpu: Cpu, siblings: str, package: str, die: str) -> dict[str, str]:
+def _topology_files(where: str, cpu: Cpu, siblings: str, package: str) -> dict[str, str]:
     files = {
         f"{where}/physical_package_id": f"{cpu.socket}\n",
         f"{where}/core_id": f"{cpu.core}\n",
         f"{where}/die_id": f"{cpu.die}\n",
         f"{where}/thread_siblings_list": siblings,
-        f"{where}/core_cpus_list": siblings,
         f"{where}/package_cpus_list": package,
-        f"{where}/die_cpus_list": die,
     }
     if cpu.cluster >= 0:
         files[f"{where}/cluster_id"] = f"{cpu.cluster}\n"

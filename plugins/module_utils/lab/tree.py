@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -89,16 +90,13 @@ def read_kernel(root: Path, node: SimulatedNode) -> RunningKernel:
 def write_files(root: Path, files: Mapping[str, str | None]) -> None:
     """Write files by absolute path, in place; None removes the file. Directories are made where they are missing."""
     base = str(root)
-    made: set[str] = set()
+    made = {base}
     for path, text in files.items():
         place = base + path
         if text is None:
             _remove(place)
             continue
-        directory = place.rpartition("/")[0]
-        if directory not in made:
-            os.makedirs(directory, exist_ok=True)  # noqa: PTH103  thousands of files: no Path for each
-            made.add(directory)
+        _make(place.rpartition("/")[0], made)
         _write(place, text)
 
 
@@ -110,6 +108,16 @@ def write_links(root: Path, links: Mapping[str, str]) -> None:
         if place.is_symlink():
             place.unlink()
         place.symlink_to(target)
+
+
+def _make(directory: str, made: set[str]) -> None:
+    """Make a directory and those above it, one system call each: a node has hundreds."""
+    if directory in made:
+        return
+    _make(directory.rpartition("/")[0], made)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(directory)  # noqa: PTH102
+    made.add(directory)
 
 
 def _write(place: str, text: str) -> None:

@@ -30,9 +30,11 @@ def inventory_of(session: Session, folder: Path | None = None, environ: Mapping[
 
 
 def _lab(session: Session, folder: Path) -> Path:
-    from tunectl.app.lab import ensure_default_lab  # noqa: PLC0415  only folders without an inventory need it
+    # Only folders without an inventory need the lab.
+    from tunectl.adapters.lab_sim import FolderLabs  # noqa: PLC0415
+    from tunectl.app.lab import ensure_default_lab  # noqa: PLC0415
 
-    lab, created = ensure_default_lab(folder)
+    lab, created = ensure_default_lab(FolderLabs(folder))
     if created:
         session.say(
             f"This folder has no inventory: brought up the simulated lab {lab.name!r} ({len(lab.nodes)} nodes)."
