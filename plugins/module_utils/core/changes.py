@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The changes between what a node shall be and what it is, in order, each with its price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from .desired import DesiredState
+from .difference import Difference, file_changes, needed_actions, setting_changes
+from .observed import ObservedState, actual_of
+from .owned_settings import removed_settings
+from .plan import Change, NodeFile
+from .plan_files import FilesNow, changed_paths, files_now
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All that a node needs.
+
+    Shape: `changes` in order; `actions` make exactly them effective; `matching` settings are right already;
+    `observed` is what this rests on (see `NodePlan.observed`).
+    """
+
+    changes: tuple[Change, ...] = ()
+    actions: tuple[str, ...] = ()
+    matching: int = 0
+    observed: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def plan_changes(desired: DesiredState, observed: ObservedState, files: Iterable[NodeFile] = ()) -> tuple[Change, ...]:
+    """Return the changes that make a node what is desired; empty when it is.
+
+    Shape: settings that differ, in the order of the desired state; then settings that files of an earlier generation
+    hold and nobody wants any more; then `files` whose bytes differ though their settings are right, and files that go.
+    Values compare by meaning. A file is named `file.` and its path.
+    """
+    return all_changes(desired, observed, files).changes
+
+
+def all_changes(desired: DesiredState, observed: ObservedState, files: Iterable[NodeFile] = ()) -> Changes:
+    """Return the changes with what is needed to carry them out and to tell later whether they still hold."""
+    items = tuple(files)
+    now = files_now(observed.snapshot)
+    difference = setting_changes(desired, lambda setting: actual_of(observed, setting, desired))
+    removed = removed_settings(desired, now)
+    changes = (*difference.changes, *removed, *_files(items, now, difference, removed))
+    return Changes(
+        changes=changes,
+        actions=needed_actions(changes, changed_paths(items, now), desired),
+        matching=difference.matching,
+        observed={**difference.observed, **file_basis(items, now)},
+    )
+
+
+def _files(
+    items: tuple[NodeFile, ...], now: FilesNow, difference: Difference, removed: tuple[Change, ...]
+) -> tuple[Change, ...]:
+    # A removed setting explains the change of its file as a changed one does.
+    explained = Difference((*difference.changes, *removed), unknown=difference.unknown)
+    return file_changes(items, now, explained)
+
+
+def file_basis(items: Iterable[NodeFile], now: FilesNow) -> dict[str, str | None]:
+    """Return `file.` and path -> SHA-256 of what is there, for all wanted and all owned files."""
+    paths = sorted({item.path for item in items} | set(now.owned))
+    return {f"file.{path}": now.digest(path) for path in paths}

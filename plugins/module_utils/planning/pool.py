@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Plan a pool: a tier and snapshots in, the changes of every node out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core.changes import all_changes
+from ..core.desire import Desire, desire
+from ..core.desired import Platform
+from ..core.environment import NodeEnvironment, environment
+from ..core.errors import RefusedError
+from ..core.findings import Finding
+from ..core.fingerprint import hardware_fingerprint
+from ..core.hardware import pool_findings
+from ..core.jsonform import digest, to_json
+from ..core.observed import ObservedState, observe
+from ..core.plan import NodePlan, PoolPlan
+from ..core.plan_json import node_plan_to_json
+from ..core.snapshot import Snapshot
+from ..core.sysfs import read_topology
+from ..core.tier import Tier
+from ..core.topology import Topology
+from ..render.node import NodeArtefacts, render_node
+from .documents import snapshot_documents
+from .stale import node_facts, stale_reasons
+
+__all__ = ["Planner", "node_plan_document", "plan_pool", "stale_reasons"]
+
+_ID_DIGITS = 8
+
+
+def plan_pool(
+    tier: Tier, snapshots: Sequence[Snapshot], platform: Platform = Platform.KUBEADM, *, plan_id: str | None = None
+) -> PoolPlan:
+    """Return the plan of a tier for the nodes whose snapshots these are, in their order.
+
+    Shape: computed once for each hardware and software; equal arguments give an equal plan with an equal id.
+    Critical findings are part of the plan, which is then `blocked`; such nodes have no files where none can be written.
+    Sad paths: `RefusedError` TUN-21xx when no partition can be computed, `InputError` TUN-2200 to TUN-2205 for values
+    that no file can hold.
+    """
+    planner = Planner(tier, platform)
+    nodes = tuple(planner.plan_node(snapshot) for snapshot in snapshots)
+    findings = pool_findings(planner.topologies, pool=tier.pool_name, one_profile=platform is Platform.OPENSHIFT)
+    document = to_json(replace(tier, origins={}))
+    return PoolPlan(
+        id=plan_id or _plan_id(tier, platform, nodes),
+        tier=tier.name,
+        pool=tier.pool_name,
+        nodes=nodes,
+        findings=findings,
+        tier_document=document,
+    )
+
+
+def node_plan_document(plan: PoolPlan, node: NodePlan) -> dict[str, Any]:
+    """Return the document that a node is sent: everything about it, nothing about the others."""
+    return node_plan_to_json(plan, node)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What nodes of one hardware and software become; `artefacts` are empty where nothing can be written."""
+
+    wanted: Desire
+    artefacts: NodeArtefacts
+
+
+@dataclass
+class Planner:
+    """Plans nodes one after the other and computes nothing twice.
+
+    Shape: `topologies` is node -> machine, for the findings about the pool.
+    """
+
+    tier: Tier
+    platform: Platform = Platform.KUBEADM
+    topologies: dict[str, Topology] = field(default_factory=dict)
+    _machines: dict[str, Topology] = field(default_factory=dict)
+    _targets: dict[tuple[str, NodeEnvironment], _Target] = field(default_factory=dict)
+    _located: dict[tuple[int, str], tuple[Finding, ...]] = field(default_factory=dict)
+
+    def plan_node(self, snapshot: Snapshot) -> NodePlan:
+        """Return the plan of one node."""
+        observed = observe(snapshot, snapshot_documents(snapshot))
+        fingerprint = hardware_fingerprint(snapshot)
+        software = environment(observed)
+        target = self._target(snapshot, fingerprint, software)
+        return self._node_plan(observed, fingerprint, software, target)
+
+    def _node_plan(
+        self, observed: ObservedState, fingerprint: str, software: NodeEnvironment, target: _Target
+    ) -> NodePlan:
+        desired, artefacts = target.wanted.desired, target.artefacts
+        found = all_changes(desired, observed, artefacts.files)
+        basis: Mapping[str, str | None] = {**node_facts(software), **found.observed}
+        return NodePlan(
+            node=observed.node,
+            fingerprint=fingerprint,
+            desired=desired,
+            changes=found.changes,
+            files=artefacts.files,
+            runtime=artefacts.runtime,
+            actions=found.actions,
+            findings=tuple(replace(finding, subject=observed.node) for finding in target.wanted.findings),
+            matching=found.matching,
+            basis=digest(basis),
+            simulated=observed.simulated,
+            observed=basis,
+        )
+
+    def _machine(self, snapshot: Snapshot, fingerprint: str) -> Topology:
+        if fingerprint not in self._machines:
+            self._machines[fingerprint] = read_topology(snapshot)
+        self.topologies[snapshot.node] = self._machines[fingerprint]
+        return self._machines[fingerprint]
+
+    def _target(self, snapshot: Snapshot, fingerprint: str, software: NodeEnvironment) -> _Target:
+        machine = self._machine(snapshot, fingerprint)
+        key = (fingerprint, software)
+        if key not in self._targets:
+            wanted = desire(self.tier, machine, software, self.platform)
+            self._targets[key] = _Target(wanted, _artefacts(wanted, software))
+        return self._targets[key]
+
+
+def _artefacts(wanted: Desire, software: NodeEnvironment) -> NodeArtefacts:
+    try:
+        return render_node(wanted.desired, software)
+    except RefusedError:
+        # The renderer refuses what a critical finding already says; without one it is ours to report.
+        if any(finding.blocks for finding in wanted.findings):
+            return NodeArtefacts()
+        raise
+
+
+def _plan_id(tier: Tier, platform: Platform, nodes: Iterable[NodePlan]) -> str:
+    known: dict[int, str] = {}
+    parts = []
+    for node in nodes:
+        target = known.get(id(node.desired))
+        if target is None:
+            target = known[id(node.desired)] = digest((node.desired, node.files, node.runtime))
+        parts.append((node.node, node.fingerprint, node.basis, target))
+    return digest((tier.name, platform.value, parts))[:_ID_DIGITS]

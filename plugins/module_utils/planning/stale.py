@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Whether a plan still describes its nodes: what it rests on, compared with what is there now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..core.difference import setting_changes
+from ..core.environment import NodeEnvironment, environment
+from ..core.errors import Problem, problem
+from ..core.fingerprint import hardware_fingerprint
+from ..core.observed import actual_of, observe
+from ..core.plan import NodePlan, PoolPlan
+from ..core.plan_files import files_now
+from ..core.snapshot import Snapshot
+from .documents import snapshot_documents
+
+_SHOWN = 4
+_FILE = "file."
+_DIGEST_SHOWN = 12
+
+
+def node_facts(software: NodeEnvironment) -> dict[str, str | None]:
+    """Return the facts about a node's software that a plan rests on, by the name they have in messages."""
+    version = software.kubelet_version
+    return {
+        "kernel": software.kernel_release or None,
+        "kubelet version": f"{version[0]}.{version[1]}" if version > (0, 0) else None,
+        "kubelet drop-in directory": software.kubelet_config_dir or None,
+        "boot loader": software.boot_loader,
+    }
+
+
+def stale_reasons(plan: PoolPlan, snapshots: Sequence[Snapshot]) -> tuple[Problem, ...]:
+    """Return one problem for each node of the plan that is not as it was when the plan was made.
+
+    Shape: TUN-3301 names what moved, `vm.stat_interval was 1 when planned, is 10 now`; TUN-3302 a node of which there
+    is no snapshot. Empty when the plan still holds. Nodes that the plan does not name are not looked at.
+    """
+    by_node = {snapshot.node: snapshot for snapshot in snapshots}
+    return tuple(found for node in plan.nodes for found in _node_problems(plan, node, by_node.get(node.node)))
+
+
+def _node_problems(plan: PoolPlan, node: NodePlan, snapshot: Snapshot | None) -> Iterator[Problem]:
+    fix = f"tunectl plan --tier {plan.tier}"
+    if snapshot is None:
+        yield problem(
+            "TUN-3302",
+            f"plan {plan.id} is also for {node.node}, which was not looked at",
+            where=node.node,
+            why="it cannot be told whether the node is still as planned",
+            fix=f"{fix} for the nodes that you mean",
+        )
+        return
+    moved = tuple(_moved(node, snapshot))
+    if moved:
+        more = f"; and {len(moved) - _SHOWN} more" if len(moved) > _SHOWN else ""
+        yield problem(
+            "TUN-3301",
+            f"plan {plan.id} no longer describes {node.node}",
+            where=node.node,
+            why="; ".join(moved[:_SHOWN]) + more,
+            fix=fix,
+        )
+
+
+def _moved(node: NodePlan, snapshot: Snapshot) -> Iterator[str]:
+    fingerprint = hardware_fingerprint(snapshot)
+    if fingerprint != node.fingerprint:
+        yield "its hardware is another one now, or CPUs or hugepages changed"
+    now = observed_now(node, snapshot)
+    for name in (*node.observed, *(name for name in now if name not in node.observed)):
+        before, after = node.observed.get(name), now.get(name)
+        if before != after:
+            yield f"{_name(name)} {_was(name, before)} when planned, {_is(name, after)} now"
+
+
+def observed_now(node: NodePlan, snapshot: Snapshot) -> Mapping[str, str | None]:
+    """Return what `NodePlan.observed` would be if the node was planned again to the same desired state."""
+    observed = observe(snapshot, snapshot_documents(snapshot))
+    difference = setting_changes(node.desired, lambda setting: actual_of(observed, setting, node.desired))
+    files = files_now(snapshot)
+    paths = sorted({item.path for item in node.files} | set(files.owned))
+    return {
+        **node_facts(environment(observed)),
+        **difference.observed,
+        **{f"{_FILE}{path}": files.digest(path) for path in paths},
+    }
+
+
+def _name(name: str) -> str:
+    if name.startswith(_FILE):
+        return name[len(_FILE) :]
+    area, dot, rest = name.partition(".")
+    return rest if dot and area in ("sysctl", "runtime", "kubelet", "cmdline", "module", "swap") else name
+
+
+def _was(name: str, value: str | None) -> str:
+    return f"was {_text(name, value)}" if value is not None else "was not there"
+
+
+def _is(name: str, value: str | None) -> str:
+    return f"is {_text(name, value)}" if value is not None else "is not there"
+
+
+def _text(name: str, value: str) -> str:
+    if name.startswith(_FILE):
+        return f"sha256 {value[:_DIGEST_SHOWN]}"
+    return value or "set"
