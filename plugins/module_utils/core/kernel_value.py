@@ -10,7 +10,8 @@ from .cpuset import CpuSet
 from .sysctl import same_value
 
 _MASK_FILES = ("affinity", "cpumask", "rps_cpus", "xps_cpus", "_mask")
-_LIST_FILES = ("affinity_list", "cpulist", "cpus_list")
+# The last is called a mask and shows a list.
+_LIST_FILES = ("affinity_list", "cpulist", "cpus_list", "watchdog_cpumask")
 _MODULES = "/sys/module/"
 _SWITCHES = {"y": "1", "n": "0"}
 

@@ -18,7 +18,7 @@ from .errors import InputError
 from .jsonform import canonical
 from .kernel_value import same_kernel_value
 from .quantity import is_percentage, parse_quantity
-from .sysctl import same_value
+from .sysctl import sysctl_path
 
 # Maps of quantities, and of durations, by kubelet field.
 _QUANTITY_MAPS = frozenset(
@@ -119,9 +119,7 @@ def _isolcpus(text: str) -> tuple[frozenset[str], CpuSet]:
 
 
 def _sysctl(setting: Setting, actual: Any) -> bool:
-    wanted, found = str(setting.value), str(actual)
-    is_mask = setting.name.endswith("_mask")
-    return same_value(wanted, found) or (is_mask and _same_parsed(CpuSet.parse_mask, wanted, found))
+    return same_kernel_value(sysctl_path(setting.name), str(setting.value), str(actual))
 
 
 def _runtime(setting: Setting, actual: Any) -> bool:
@@ -129,8 +127,9 @@ def _runtime(setting: Setting, actual: Any) -> bool:
 
 
 def _module(setting: Setting, actual: Any) -> bool:
+    module, _dot, option = setting.name.partition(".")
     wanted, found = (_BOOLEANS.get(text.lower(), text) for text in (str(setting.value), str(actual).strip()))
-    return same_value(wanted, found)
+    return same_kernel_value(f"/sys/module/{module}/parameters/{option}", wanted, found)
 
 
 def _text(setting: Setting, actual: Any) -> bool:

@@ -43,6 +43,7 @@ SAME = [
     (Area.CMDLINE, "hugepages", "4", "4"),
     (Area.SYSCTL, "net.ipv4.tcp_rmem", "4096 87380 6291456", "4096\t87380\t6291456"),
     (Area.SYSCTL, "net.core.rps_default_mask", "0000000f", "0,0000000f"),
+    (Area.SYSCTL, "kernel.watchdog_cpumask", "0,1,2,3", "0-3"),
     (Area.RUNTIME, "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always [madvise] never"),
     (Area.RUNTIME, "/proc/irq/default_smp_affinity", "00000003", "3"),
     (Area.RUNTIME, "/sys/kernel/mm/ksm/run", "0", "0\n"),
