@@ -24,6 +24,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Boot with GRUB, set the arguments with the loader's own tool, or set cpu.enforce_isolation: false.",
         source="GRUB manual; grubby(8); rpm-ostree(1); loader specification",
     ),
+    "boot.pending": CheckDoc(
+        title="The running kernel has the arguments that were written for it",
+        why="Arguments take effect at the next boot: until then the node runs with the old ones.",
+        remedy="Reboot the node.",
+        source="kernel admin-guide/kernel-parameters",
+    ),
     "cpu.hybrid.mixed": CheckDoc(
         title="Isolated CPUs are of one core type",
         why="A pod with exclusive CPUs may get efficiency cores, and its threads then run at different speeds.",
@@ -74,6 +80,12 @@ CHECKS: dict[str, CheckDoc] = {
         why="A core with one thread offline is a half core: whole-cores policies cannot hand it out properly.",
         remedy="Take whole cores offline, or set disable_smt.",
         source="kubelet static policy option full-pcpus-only",
+    ),
+    "cpu.online.partition": CheckDoc(
+        title="Every CPU that the partition gives work to is online",
+        why="The kubelet counts online CPUs when it starts, and cannot hand out one that is offline.",
+        remedy="Bring the CPUs online, or correct the tier's lists.",
+        source="kernel core-api/cpu_hotplug",
     ),
     "cpu.partition.absent": CheckDoc(
         title="The sets name CPUs that the machine has",
@@ -126,6 +138,11 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Give whole cores to each set.",
         source="kernel sysfs topology/thread_siblings_list; kubelet static policy option full-pcpus-only",
     ),
+    "file.foreign": CheckDoc(
+        title="The files of tunectl are as it wrote them",
+        why="A file that somebody else changed holds something that no tier asks for, and the next apply meets it.",
+        remedy="Put what you need into the tier, then apply it with --overwrite.",
+    ),
     "hugepages.default": CheckDoc(
         title="Hugepages come with a default size",
         why="A PerformanceProfile with pages and no default size is refused.",
@@ -156,6 +173,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Use a size that the finding lists.",
         source="kernel admin-guide/mm/hugetlbpage, arch/arm64",
     ),
+    "irq.affinity.reserved-only": CheckDoc(
+        title="Interrupts keep off the isolated CPUs",
+        why="An interrupt on an isolated CPU stalls the pinned thread there.",
+        remedy="Apply the tier; interrupts set up before keep their place until a reboot.",
+        source="kernel core-api/irq/irq-affinity",
+    ),
     "kernel.args.managed": CheckDoc(
         title="The tier's own kernel arguments do not compete with derived ones",
         why="The later of two values wins, so isolation or hugepages would not be the planned ones.",
@@ -185,6 +208,18 @@ CHECKS: dict[str, CheckDoc] = {
         why="Its settings are written and wait for it.",
         remedy="Install the kubelet, or use a tier without kubelet settings.",
         source="kubelet configuration",
+    ),
+    "kubelet.checkpoint.memory": CheckDoc(
+        title="The memory manager's record has the wanted policy",
+        why="The record tells what the running kubelet does; it refuses to start on a record of another policy.",
+        remedy="Apply the tier: it drains, stops the kubelet, removes memory_manager_state and starts it again.",
+        source="kubelet memory manager state file",
+    ),
+    "kubelet.checkpoint.policy": CheckDoc(
+        title="The CPU manager's record has the wanted policy and keeps reserved CPUs for the system",
+        why="The record tells what the running kubelet does; it refuses to start on a record of another policy.",
+        remedy="Apply the tier: it drains, stops the kubelet, removes cpu_manager_state and starts it again.",
+        source="kubelet CPU manager state file",
     ),
     "kubelet.config-dir": CheckDoc(
         title="The kubelet reads drop-in files",
@@ -318,6 +353,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Check that the value is meant for the new scheduler.",
         source="kernel scheduler/sched-eevdf",
     ),
+    "sysctl.overridden": CheckDoc(
+        title="No later file sets a parameter of the tier differently",
+        why="The running value is right, but the next boot, or the next systemd-sysctl, sets the other one.",
+        remedy="Remove the line from the other file.",
+        source="sysctl.d(5)",
+    ),
     "sysctl.rt-throttling": CheckDoc(
         title="Real-time tasks stay limited on kernels that are not real-time ones",
         why="A busy real-time thread starves the kernel's own threads and the node hangs.",
@@ -329,5 +370,11 @@ CHECKS: dict[str, CheckDoc] = {
         why="Kernel lockdown, a missing mount or a missing build option forbid it.",
         remedy="Remove it, or run a kernel and boot mode that allow debugfs.",
         source="kernel_lockdown(7); kernel/sched/debug.c",
+    ),
+    "tuner.conflict": CheckDoc(
+        title="Nothing else tunes the node",
+        why="Two tuners undo each other's values, at times that nobody can foresee.",
+        remedy="Stop and disable the other tuner, or let it alone tune the node.",
+        source="tuned(8), saptune(8)",
     ),
 }

@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the tunectl contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Do device interrupts stay off the isolated CPUs, where the tier bans them for good.
+
+Source: kernel core-api/irq/irq-affinity: `effective_affinity_list` is where an interrupt really goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..cpuset import CpuSet
+from ..desired import DesiredState
+from ..findings import Evidence, Finding, Verdict
+from ..observed import ObservedState
+from .statement import Statement, finding, verdict_of
+
+_BAN = "runtime./proc/irq/default_smp_affinity"
+_PATH = re.compile(r"/proc/irq/(\d+)/(effective_affinity_list|smp_affinity_list)\Z")
+_MOST_SHOWN = 6
+
+
+def check_interrupts(desired: DesiredState, observed: ObservedState) -> Iterator[Finding]:
+    """Yield whether no interrupt is delivered to an isolated CPU; nothing where the tier does not ask for it."""
+    ban = desired.get(_BAN)
+    isolated = desired.partition.isolated | desired.partition.ovs_dpdk
+    if ban is None or not isolated:
+        return
+    check = "irq.affinity.reserved-only"
+    places = interrupts(observed)
+    allowed = desired.partition.reserved | desired.partition.shared
+    if not places:
+        why = observed.snapshot.why_missing("/proc/irq")
+        said = Statement(f"no interrupt could be looked at: {why}", allowed.format(), asked_in=ban.asked_in)
+        yield finding(check, Verdict.UNKNOWN, observed, said)
+        return
+    bad = {number: (path, cpus) for number, (path, cpus) in places.items() if cpus & isolated}
+    shown = list(bad.items())[:_MOST_SHOWN]
+    yield finding(
+        check,
+        verdict_of(not bad),
+        observed,
+        Statement(
+            _message(bad, isolated, len(places)),
+            allowed.format(),
+            "; ".join(f"irq {number} on {cpus}" for number, (_path, cpus) in shown),
+            evidence=tuple(Evidence(path, cpus.format()) for _number, (path, cpus) in shown),
+            asked_in=ban.asked_in,
+        ),
+    )
+
+
+def _message(bad: dict[int, tuple[str, CpuSet]], isolated: CpuSet, total: int) -> str:
+    if not bad:
+        return f"all {total} interrupts stay off the isolated CPUs"
+    numbers = ", ".join(str(number) for number in list(bad)[:_MOST_SHOWN])
+    more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
+    return f"{len(bad)} of {total} interrupts go to isolated CPUs {isolated}: irq {numbers}{more}"
+
+
+def interrupts(observed: ObservedState) -> dict[int, tuple[str, CpuSet]]:
+    """Return by number where each interrupt goes, with the file that says so: the effective place where known."""
+    found: dict[int, tuple[str, CpuSet]] = {}
+    for path in sorted(observed.snapshot.files):
+        match = _PATH.match(path)
+        if match:
+            cpus = _cpus(observed.snapshot.files[path])
+            # Sorted, the effective place comes first; an interrupt that was never set up has an empty one.
+            if cpus and int(match.group(1)) not in found:
+                found[int(match.group(1))] = (path, cpus)
+    return dict(sorted(found.items()))
+
+
+def _cpus(text: str) -> CpuSet:
+    try:
+        return CpuSet.parse(text)
+    except ValueError:
+        return CpuSet()
