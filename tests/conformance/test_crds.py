@@ -35,7 +35,7 @@ from tunectl.render.openshift import render_manifests
 
 MACHINES = (
     "epyc-7713-1s64c2t4n",
-    "icelake-vm-1s12c1t",
+    "icelake-1s12c1t",
     "xeon-6130-2s16c1t",
     "xeon-6230-2s20c2t",
     "xeon-8358-2s32c2t",
@@ -92,7 +92,7 @@ def test_the_manifests_of_every_tier_are_accepted(schemas: Schemas, name: str, m
 
 @pytest.mark.parametrize("tier", [EVERYTHING, WITHOUT_PROFILE], ids=lambda tier: tier.name)
 def test_all_that_a_tier_can_say_is_accepted(schemas: Schemas, tier: Tier) -> None:
-    manifests = rendered(tier, "icelake-vm-1s12c1t")
+    manifests = rendered(tier, "icelake-1s12c1t")
     assert [complaint for manifest in manifests for complaint in schemas.complaints(manifest)] == []
     kinds = {manifest["kind"] for manifest in manifests}
     assert kinds == {
@@ -116,7 +116,7 @@ def test_all_that_a_tier_can_say_is_accepted(schemas: Schemas, tier: Tier) -> No
 def test_what_an_api_server_would_refuse_or_prune_is_found(
     schemas: Schemas, place: tuple[str | int, ...], value: object, complaint: str
 ) -> None:
-    manifest = next(one for one in rendered(EVERYTHING, "icelake-vm-1s12c1t") if one["kind"] == "PerformanceProfile")
+    manifest = next(one for one in rendered(EVERYTHING, "icelake-1s12c1t") if one["kind"] == "PerformanceProfile")
     holder: Any = manifest
     for step in place[:-1]:
         holder = holder[step]
@@ -126,14 +126,14 @@ def test_what_an_api_server_would_refuse_or_prune_is_found(
 
 
 def test_a_missing_field_and_an_unknown_kind_are_found(schemas: Schemas) -> None:
-    manifest = next(one for one in rendered(EVERYTHING, "icelake-vm-1s12c1t") if one["kind"] == "PerformanceProfile")
+    manifest = next(one for one in rendered(EVERYTHING, "icelake-1s12c1t") if one["kind"] == "PerformanceProfile")
     del manifest["spec"]["cpu"]["isolated"]
     assert schemas.complaints(manifest) == ["$.spec.cpu: 'isolated' is a required property"]
     assert schemas.complaints({"apiVersion": "x/v1", "kind": "Y"}) == ["no definition of ('x/v1', 'Y')"]
 
 
 def test_a_rule_that_cannot_be_evaluated_is_not_passed_over(schemas: Schemas) -> None:
-    manifest = next(one for one in rendered(EVERYTHING, "icelake-vm-1s12c1t") if one["kind"] == "MachineConfigPool")
+    manifest = next(one for one in rendered(EVERYTHING, "icelake-1s12c1t") if one["kind"] == "MachineConfigPool")
     manifest["spec"]["osImageStream"] = {"name": "rhel-9"}
     assert schemas.complaints(manifest) == ["$.spec.osImageStream.name: has a rule that nobody evaluated"]
 

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ..core.desired import DesiredState
+from ..core.desired import Area, DesiredState
 from ..core.errors import Problem, RefusedError
+from ..core.operator_args import own_args
 from ..core.tier import Manifest, Tier
-from .grammar_gate import refuse_unwritable
+from .grammar_gate import argument, refuse_unwritable
 from .jinja_env import render_template
 from .kubelet_settings import kubelet_fields
 from .node import modprobe_files
@@ -33,7 +35,7 @@ def render_manifests(tier: Tier, desired: DesiredState) -> dict[str, str]:
     Sad paths: `RefusedError` with all of `TUN-2242` (not expressible), `TUN-2243` (CPU lists missing);
     `InputError` TUN-2201 to TUN-2205 for values that cannot stand in their file.
     """
-    refuse_unwritable(desired)
+    refuse_unwritable(_written(tier, desired))
     pool = pool_of(tier)
     problems = tuple(_problems(tier, desired, pool))
     if problems:
@@ -42,6 +44,15 @@ def render_manifests(tier: Tier, desired: DesiredState) -> dict[str, str]:
         name: render_template("openshift/manifest.yaml.j2", tier=tier.name, what=what, document=document)
         for name, what, document in _documents(tier, desired, pool)
     }
+
+
+def _written(tier: Tier, desired: DesiredState) -> DesiredState:
+    """Return the settings that end up in a manifest: next to a profile the operator computes most arguments itself."""
+    if manifest_of(tier) is not Manifest.PERFORMANCE_PROFILE:
+        return desired
+    own = own_args(tier)
+    kept = (one for one in desired.settings if one.area is not Area.CMDLINE or argument(one) in own)
+    return replace(desired, settings=tuple(kept))
 
 
 def _problems(tier: Tier, desired: DesiredState, pool: Pool) -> Iterator[Problem]:

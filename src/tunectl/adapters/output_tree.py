@@ -14,7 +14,8 @@ from typing import Any
 
 from tunectl.core.errors import InputError, Problem, RefusedError, problem
 
-MARKER = ".tunectl-rendered.json"
+# Without an ending: `kubectl apply -f DIR` takes every file that ends in .json or .yaml, hidden ones too.
+MARKER = ".tunectl-rendered"
 _FORMAT = "tunectl.io/rendered/v1"
 
 
