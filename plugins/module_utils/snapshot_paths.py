@@ -125,6 +125,8 @@ KUBELET_BINARIES = ("/usr/bin/kubelet", "/usr/local/bin/kubelet", "/opt/bin/kube
 # Programs that tune a node by themselves, by the name of their process; the kubelet for its arguments.
 TUNERS = ("tuned", "irqbalance", "saptune", "numad", "ksmtuned", "thermald", "power-profiles-")
 PROCESSES = (*TUNERS, "kubelet")
+# Whether an administrator masked or replaced these shows in the link of their name.
+UNITS = ("tuned", "irqbalance", "kubelet")
 
 # The list starts with the options that decide whether a setting can work at all.
 KERNEL_CONFIG = (

@@ -30,15 +30,17 @@ from .snapshot_paths import (
     SCHEDULER_KNOBS,
     SYSCTL_DETAIL,
     SYSCTLS,
-    TUNERS,
     UNIT_DIRECTORIES,
+    UNITS,
 )
 
 SIMULATED_MARKER = "/run/tunectl/simulated"
 
 _SYSCTL_LINE = re.compile(r"^[ \t]*-?[ \t]*([A-Za-z0-9_][^\s=*?\[]*)[ \t]*=", re.MULTILINE)
 _KUBELET_PATH_FLAG = re.compile(r"--(config|config-dir)[=\s\0]+[\"']?(/[^\s\0\"']*)")
-_GENERATIONS_READ = 10
+_GENERATIONS = "/var/lib/tunectl/generations"
+# Older ones are history, which the node itself tells.
+_GENERATIONS_READ = 3
 _SYSCTL_DEPTH = 2
 _KUBELET_STANZA = re.compile(r"^Package: kubelet\n(?:.+\n)*", re.MULTILINE)
 
@@ -50,7 +52,11 @@ def read_snapshot(
 
     Shape: `sysctls` are dotted names read besides the usual ones and those that the node's sysctl.d files mention;
     `extra_paths` are absolute, `*` matches within one component. `taken_at` replaces the clock.
+    Sad paths: `ValueError` for a path of the caller that is not absolute.
     """
+    for path in extra_paths:
+        if not path.startswith("/") or "\0" in path:
+            raise ValueError(f"{path!r} is not an absolute path")
     files = RootedFiles(root)
     release = _kernel(files)
     read_hardware(files)
@@ -205,9 +211,13 @@ def _owned(files: RootedFiles) -> None:
     text = files.peek("/etc/fstab")
     if text is not None:
         files.files["/etc/fstab"] = "".join(line for line in text.splitlines(keepends=True) if _is_swap(line.split()))
-    for name in files.listing("/var/lib/tunectl/generations")[-_GENERATIONS_READ:]:
-        files.read(f"/var/lib/tunectl/generations/{name}/manifest.json")
-    for unit in (*TUNERS, "kubelet"):
+    for name in files.listing(_GENERATIONS)[-_GENERATIONS_READ:]:
+        files.read(f"{_GENERATIONS}/{name}/manifest.json")
+    for path in files.glob("/etc/systemd/system/*tunectl*"):
+        files.read(path)
+    for path in files.glob("/etc/systemd/system/*.d/*tunectl*"):
+        files.read(path)
+    for unit in UNITS:
         files.link(f"/etc/systemd/system/{unit}.service")
 
 
@@ -216,9 +226,7 @@ def _is_swap(fields: Sequence[str]) -> bool:
 
 
 def _extra(files: RootedFiles, path: str) -> None:
-    if not path.startswith("/") or "\0" in path:
-        files.unreadable[path] = "not an absolute path"
-    elif any(mark in path for mark in "*?["):
+    if any(mark in path for mark in "*?["):
         for found in files.glob(path):
             files.read(found)
     elif path not in files.files:

@@ -135,7 +135,10 @@ def main() -> None:
     if not os.path.isdir(root):  # noqa: PTH112 - one call, and pathlib takes its time to load
         module.fail_json(msg=f"{root} is no directory on the node, so nothing below it can be read")
     node = module.params["node"] or os.uname().nodename
-    snapshot = read_snapshot(root, node, module.params["sysctls"], module.params["paths"])
+    try:
+        snapshot = read_snapshot(root, node, module.params["sysctls"], module.params["paths"])
+    except ValueError as error:
+        module.fail_json(msg=f"paths: {error}")
     document = snapshot.to_json()
     if module.params["packed"]:
         text = json.dumps(document, separators=(",", ":"))

@@ -18,7 +18,7 @@ from tunectl.core.errors import InputError, problem
 from tunectl.core.snapshot import SNAPSHOT_API_VERSION, Snapshot
 from tunectl.snapshot_reader import read_snapshot
 
-LIST_KIND = "SnapshotList"
+LIST_KIND = "SnapshotSet"
 
 _FORMS = ".json, .json.gz, .tar.gz, or a directory"
 _ARCHIVES = (".tar.gz", ".tgz", ".tar")
