@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 from tunectl.core.checks.node import verify_node
 from tunectl.core.desire import Desire, desire
 from tunectl.core.desired import Platform
-from tunectl.core.environment import NodeEnvironment
-from tunectl.core.environment_of import environment
+from tunectl.core.environment import NodeEnvironment, environment
 from tunectl.core.errors import InputError, problem
 from tunectl.core.findings import Finding, Severity, Verdict
+from tunectl.core.fingerprint import hardware_fingerprint
 from tunectl.core.observed import ObservedState, observe
 from tunectl.core.snapshot import Snapshot
+from tunectl.core.sysfs import read_topology
 from tunectl.core.tier import Tier
-from tunectl.core.topology import Topology
 from tunectl.planning.documents import snapshot_documents
 
 
@@ -96,13 +96,13 @@ def verify(tier: Tier, snapshots: Sequence[Snapshot], platform: Platform, scope:
     Shape: the desired state is computed once for each distinct hardware and software.
     Sad paths: those of `desire`; `InputError` TUN-1012 when the scope leaves no check.
     """
-    desires: dict[tuple[Topology, NodeEnvironment], Desire] = {}
+    desires: dict[tuple[str, NodeEnvironment], Desire] = {}
     nodes = []
     for snapshot in snapshots:
         observed = observe(snapshot, snapshot_documents(snapshot))
-        key = (observed.topology, environment(observed))
+        key = (hardware_fingerprint(snapshot), environment(observed))
         if key not in desires:
-            desires[key] = desire(tier, *key, platform)
+            desires[key] = desire(tier, read_topology(snapshot), key[1], platform)
         nodes.append(_report(desires[key], observed, snapshot, scope))
     if snapshots and not any(node.findings for node in nodes):
         raise _nothing_to_check(tier, scope)

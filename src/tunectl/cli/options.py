@@ -167,7 +167,7 @@ def _fill(session: Session, values: Mapping[str, Any], kind: str, formats: Seque
     session.kind = kind
     session.quiet, session.verbose, session.debug = values["quiet"], values["verbose"], values["debug"]
     if formats:
-        session.outputs = parse_outputs(values["outputs"], formats)
+        session.outputs = parse_outputs(values["outputs"], formats, quiet=session.quiet)
     flags = {
         "inventory": None if values.get("inventory") is None else str(values["inventory"]),
         "platform": values.get("platform"),

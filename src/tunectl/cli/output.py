@@ -28,8 +28,10 @@ class OutputSpec:
     target: Path | None = None
 
 
-def parse_outputs(values: Sequence[str], formats: Sequence[str]) -> tuple[OutputSpec, ...]:
+def parse_outputs(values: Sequence[str], formats: Sequence[str], *, quiet: bool = False) -> tuple[OutputSpec, ...]:
     """Return the outputs asked for, the first format to stdout where none was named for it.
+
+    Shape: with `quiet`, nothing is added to outputs that go to files.
 
     Sad paths: `InputError` TUN-1001 for a format the command does not have, TUN-1002 when two go to stdout.
     """
@@ -48,7 +50,7 @@ def parse_outputs(values: Sequence[str], formats: Sequence[str]) -> tuple[Output
                 ),
             )
         )
-    return specs if on_stdout else (OutputSpec(formats[0]), *specs)
+    return specs if on_stdout or (quiet and specs) else (OutputSpec(formats[0]), *specs)
 
 
 def _parse_output(value: str, formats: Sequence[str]) -> OutputSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ def change_rows(plan: PoolPlan) -> list[ChangeRow]:
             groups.setdefault((change.setting, change.wanted, change.impact), []).append((node.node, change))
     rows = []
     for members in groups.values():
-        found = dict.fromkeys("-" if change.now is None else change.now for _, change in members)
+        found = dict.fromkeys("-" if change.now is None else readable(change.now) for _, change in members)
         now = next(iter(found)) if len(found) == 1 else f"{len(found)} values"
         rows.append(ChangeRow(members[0][1], tuple(name for name, _ in members), now))
     return sorted(rows, key=lambda row: -row.change.impact.rank)
@@ -109,10 +110,10 @@ def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str
     if rows:
         columns = [
             Column(""),
-            Column("CHANGE", elastic=True),
+            Column("CHANGE", elastic=True, least=36),
             Column("NODES", right=True),
-            Column("NOW", elastic=True),
-            Column("WANTED", elastic=True),
+            Column("NOW", elastic=True, least=8),
+            Column("WANTED", elastic=True, least=14),
         ]
         drawn = table_lines(columns, [_change_cells(row) for row in rows], screen)
         lines.append(drawn[0])
@@ -126,14 +127,34 @@ def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str
 
 def _change_cells(row: ChangeRow) -> Row:
     sign, role = _SIGNS[row.change.kind]
-    wanted = "-" if row.change.wanted is None else row.change.wanted
     name = row.change.setting
-    return [Cell(sign, role), Cell(name, "strong"), str(len(row.nodes)), row.now or '""', wanted or '""']
+    return [Cell(sign, role), Cell(name, "strong"), str(len(row.nodes)), row.now, wanted_text(row.change)]
+
+
+def wanted_text(change: Change) -> str:
+    """Return what a change leads to, as people write it."""
+    return "-" if change.wanted is None else readable(change.wanted) or "set"
+
+
+def readable(text: str) -> str:
+    """Return a value for people: a bare flag as `set`, JSON as key=value, all else as it is."""
+    if text[:1] in ("{", "["):
+        try:
+            return value_text(json.loads(text))
+        except ValueError:
+            return text
+    return text
+
+
+def place_text(origin: Origin) -> str:
+    """Return where a value was asked for, short: the file's name and the line."""
+    name = origin.file.rpartition("/")[2]
+    return f"{name}:{origin.line}" if origin.line else name
 
 
 def _reason_lines(why: str, asked_in: Origin, screen: Screen) -> Iterator[str]:
-    place = f"  [{asked_in}]" if asked_in.file else ""
-    for line in labelled("", f"{why}{place}", screen, 0, 6) if why or place else []:
+    place = f" ({place_text(asked_in)})" if asked_in.file else ""
+    for line in labelled("", f"{why}{place}", screen, 0, 5) if why or place else []:
         yield screen.paint(line, "dim")
 
 
@@ -179,7 +200,7 @@ def alternative_command(alternative: Alternative, tier: str) -> str:
 
 
 def _alternative_lines(alternative: Alternative, plan: PoolPlan, screen: Screen) -> list[str]:
-    lines = [screen.paint("a better split", "strong") + f"   {plan.tier} means the same with it"]
+    lines = [screen.paint("a better split", "strong")]
     lines += labelled(
         "reserved", f"{cpu_list(alternative.reserved.format())}   ({len(alternative.reserved)} CPUs)", screen
     )
@@ -187,7 +208,11 @@ def _alternative_lines(alternative: Alternative, plan: PoolPlan, screen: Screen)
         "isolated", f"{cpu_list(alternative.isolated.format())}   ({len(alternative.isolated)} CPUs)", screen
     )
     lines += labelled("why", alternative.reason, screen)
-    return [*lines, *labelled("try", alternative_command(alternative, plan.tier), screen)]
+    # Broken where a shell takes it up again, so that it can be copied whatever its length.
+    parts = alternative_command(alternative, plan.tier).split(" --set ")
+    command = [f"{parts[0]} \\", *(f"  --set {part} \\" for part in parts[1:-1]), f"  --set {parts[-1]}"]
+    lines.append(f"  {screen.paint('try', 'dim')}      {command[0]}")
+    return [*lines, *(" " * 11 + line for line in command[1:])]
 
 
 def _closing_lines(plan: PoolPlan, screen: Screen) -> list[str]:

@@ -22,6 +22,7 @@ from tunectl.view.plan import (
     partition_sets,
     price_text,
     value_text,
+    wanted_text,
 )
 from tunectl.view.quantities import plural
 from tunectl.view.screen import Screen
@@ -76,7 +77,6 @@ def _changes(plan: PoolPlan) -> Iterator[str]:
 def _change(row: ChangeRow) -> list[str]:
     change = row.change
     nodes = f'<span title="{escape(", ".join(row.nodes))}">{len(row.nodes)}</span>'
-    wanted = "-" if change.wanted is None else change.wanted
     place = f" <span class=dim>{escape(str(change.asked_in))}</span>" if change.asked_in.file else ""
     return [
         escape(change.kind.value),
@@ -84,7 +84,7 @@ def _change(row: ChangeRow) -> list[str]:
         nodes,
         escape(PRICES[change.impact]),
         html.mono(row.now),
-        html.mono(wanted),
+        html.mono(wanted_text(change)),
         escape(change.why) + place,
     ]
 
@@ -163,8 +163,13 @@ def _alike_markdown(alike: Alike) -> list[str]:
 
 def _row_markdown(row: ChangeRow) -> str:
     change = row.change
-    wanted = "-" if change.wanted is None else change.wanted
-    cells = [_code(change.setting), str(len(row.nodes)), PRICES[change.impact], _code(row.now), _code(wanted)]
+    cells = [
+        _code(change.setting),
+        str(len(row.nodes)),
+        PRICES[change.impact],
+        _code(row.now),
+        _code(wanted_text(change)),
+    ]
     return "| " + " | ".join(cells) + " |"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tunectl.app.verify import NodeReport, Verification
@@ -11,11 +11,15 @@ from tunectl.core.jsonform import to_json
 from tunectl.view.envelope import Result
 from tunectl.view.findings import VERDICTS, by_weight, explanation, merged, totals_line
 from tunectl.view.junit import findings_junit
+from tunectl.view.plan import place_text, readable
 from tunectl.view.quantities import duration_text, plural
 from tunectl.view.screen import Screen
-from tunectl.view.table import Cell, Column, Row, table_lines
+from tunectl.view.table import Cell, Column, labelled, table_lines
 
 _OPEN = (Verdict.FAIL, Verdict.UNKNOWN)
+_MOST_EXPLAINED = 5
+_MOST_NAMED = 4
+_WIDE = 110
 
 
 def report_text(report: Verification, screen: Screen, duration_s: float, *, verbose: bool = False) -> str:
@@ -24,12 +28,26 @@ def report_text(report: Verification, screen: Screen, duration_s: float, *, verb
     rows = merged(by_weight(shown))
     lines = [_headline(report, screen, duration_s), ""]
     lines += _table(report, rows, screen)
-    for finding, subjects in rows:
-        if finding.verdict in _OPEN:
-            title = f"{finding.id} on {_subjects(subjects, 4)}"
-            lines += ["", "  " + screen.paint(title, "strong"), *explanation(finding, subjects, screen)]
-    lines += ["", *_node_lines(report, screen)] if not verbose else []
+    lines += _explained([row for row in rows if row[0].verdict in _OPEN], screen, verbose=verbose)
+    lines += ["", *_node_lines(report, screen)] if rows and not verbose else _node_lines(report, screen)
     return "\n".join([*lines, "", _totals(report, screen)]) + "\n"
+
+
+def _explained(rows: Sequence[tuple[Finding, tuple[str, ...]]], screen: Screen, *, verbose: bool) -> Iterator[str]:
+    """Yield why and fix of the heaviest rows; of many, the ways out that the others have in common."""
+    few = rows if verbose or len(rows) <= _MOST_EXPLAINED + 1 else rows[:_MOST_EXPLAINED]
+    for finding, subjects in few:
+        yield ""
+        yield "  " + screen.paint(f"{finding.id} on {_subjects(subjects, 4)}", "strong")
+        yield from explanation(finding, subjects if len(subjects) > _MOST_NAMED else (), screen)
+    rest = rows[len(few) :]
+    if not rest:
+        return
+    yield ""
+    yield f"  {len(rest)} more are not right (-v explains them)"
+    for remedy in dict.fromkeys(finding.remedy for finding, _ in rest if finding.remedy):
+        count = sum(finding.remedy == remedy for finding, _ in rest)
+        yield from labelled("fix", f"{plural(count, 'check')}: {remedy}", screen, 4, 10)
 
 
 def _headline(report: Verification, screen: Screen, duration_s: float) -> str:
@@ -53,29 +71,24 @@ def _table(report: Verification, rows: Sequence[tuple[Finding, tuple[str, ...]]]
         return []
     columns = [
         Column("RESULT"),
-        Column("CHECK", elastic=True),
-        Column("NODE", elastic=True),
-        Column("WANTED", elastic=True),
-        Column("FOUND", elastic=True),
-        Column("ASKED IN", elastic=True),
+        Column("CHECK", elastic=True, least=34),
+        Column("NODE", elastic=True, least=9),
+        Column("WANTED", elastic=True, least=10),
+        Column("FOUND", elastic=True, least=10),
     ]
-    return table_lines(columns, [_row(report, *row) for row in rows], screen)
+    cells = [_row(report, *row) for row in rows]
+    if screen.width >= _WIDE:  # elsewhere the explanation has it
+        columns.append(Column("ASKED IN", elastic=True, least=12))
+        cells = [[*row, place_text(finding.asked_in)] for row, (finding, _) in zip(cells, rows, strict=True)]
+    return table_lines(columns, cells, screen)
 
 
-def _row(report: Verification, finding: Finding, subjects: tuple[str, ...]) -> Row:
+def _row(report: Verification, finding: Finding, subjects: tuple[str, ...]) -> list[str | Cell]:
     text, role = VERDICTS[finding.verdict]
     if finding.verdict is Verdict.FAIL and not report.counts_against(finding):
         text, role = "✗ known", "dim"
-    asked = finding.asked_in
-    place = f"{asked.file.rsplit('/', 1)[-1]}:{asked.line}" if asked.line else asked.file
-    return [
-        Cell(text, role),
-        finding.id,
-        _subjects(subjects, 1),
-        finding.expected,
-        finding.actual or finding.message,
-        place,
-    ]
+    found = finding.actual or ("" if finding.verdict is Verdict.PASS else finding.message)
+    return [Cell(text, role), finding.id, _subjects(subjects, 1), readable(finding.expected), readable(found)]
 
 
 def _node_lines(report: Verification, screen: Screen) -> list[str]:

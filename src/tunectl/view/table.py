@@ -10,7 +10,6 @@ from tunectl.view.quantities import middle_cut
 from tunectl.view.screen import Screen
 
 _GAP = 2
-_LEAST = 6
 
 
 @dataclass(frozen=True)
@@ -23,11 +22,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `elastic` ones give way when the screen is narrow; the others keep their width."""
+    """A column. `elastic` ones give way when the screen is narrow, down to `least`; the others keep their width."""
 
     title: str
     elastic: bool = False
     right: bool = False
+    least: int = 6
 
 
 Row = Sequence[str | Cell]
@@ -44,19 +44,17 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Row], screen: Screen, 
 def column_widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the width of each column: natural where all fit, else elastic columns share what is left.
 
-    Shape: the sum with gaps is at most `width` whenever the elastic columns can give enough; none gets below six.
+    Shape: the sum with gaps is at most `width` whenever the elastic columns can give enough.
     """
     natural = [
         max(len(column.title), *(len(row[index]) for row in rows)) if rows else len(column.title)
         for index, column in enumerate(columns)
     ]
-    excess = sum(natural) + _GAP * (len(columns) - 1) - width
-    while excess > 0:
-        widest = max((index for index, column in enumerate(columns) if column.elastic), key=natural.__getitem__)
-        if natural[widest] <= _LEAST:
+    for _ in range(sum(natural) + _GAP * (len(columns) - 1) - width):
+        can_give = [index for index, column in enumerate(columns) if column.elastic and natural[index] > column.least]
+        if not can_give:
             break
-        natural[widest] -= 1
-        excess -= 1
+        natural[max(can_give, key=natural.__getitem__)] -= 1
     return natural
 
 

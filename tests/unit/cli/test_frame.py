@@ -111,6 +111,11 @@ def test_a_file_output_leaves_stdout_to_the_table(tmp_path: Path, capsys: Captur
     assert [path.name for path in tmp_path.iterdir()] == ["v.json"]
 
 
+def test_quiet_with_a_file_output_leaves_stdout_empty(tmp_path: Path, capsys: Capture) -> None:
+    assert run(["version", "-q", "-o", f"json={tmp_path / 'v.json'}"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_an_output_file_that_cannot_be_written_is_an_input_error(tmp_path: Path, capsys: Capture) -> None:
     assert run(["version", "-o", f"json={tmp_path}/no/v.json"]) == 2
     out, err = capsys.readouterr()

@@ -40,7 +40,7 @@ def check_pending_boot(desired: DesiredState, observed: ObservedState) -> Iterat
             message,
             "the written arguments are in force",
             "reboot pending" if waiting else "in force",
-            remedy=f"reboot {observed.node}, or tunectl apply --tier {desired.tier} --node {observed.node}",
+            remedy=f"reboot the node, or tunectl apply --tier {desired.tier} (reboot)",
             evidence=tuple(
                 Evidence(CMDLINE_FILE, f"{setting.name}: {actual_of(observed, setting).value or 'not there'}")
                 for setting in waiting[:_MOST_SHOWN]

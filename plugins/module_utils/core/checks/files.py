@@ -20,7 +20,6 @@ def check_foreign_files(desired: DesiredState, observed: ObservedState) -> Itera
         return
     states = {path: _state(path, sha256, now) for path, sha256 in sorted(now.owned.items())}
     bad = {path: state for path, state in states.items() if state}
-    fix = f"tunectl apply --tier {desired.tier} --node {observed.node} --overwrite writes them again"
     yield finding(
         "file.foreign",
         verdict_of(not bad),
@@ -30,7 +29,7 @@ def check_foreign_files(desired: DesiredState, observed: ObservedState) -> Itera
             or f"all {len(states)} files of tunectl are as they were written",
             "as they were written",
             ", ".join(bad) or "unchanged",
-            remedy=f"put what you need into the tier, then {fix}",
+            remedy=f"put what you need into the tier, then tunectl apply --tier {desired.tier} --overwrite",
             evidence=tuple(Evidence(path, state) for path, state in bad.items()),
             severity=Severity.WARNING,
         ),

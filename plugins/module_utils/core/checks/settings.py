@@ -53,7 +53,7 @@ def _finding(
         expected=_wanted(setting),
         actual=_shown(setting, actual),
         why=setting.why,
-        remedy=_remedy(setting, actual, desired, observed) if verdict in (Verdict.FAIL, Verdict.UNKNOWN) else "",
+        remedy=_remedy(setting, actual, desired) if verdict in (Verdict.FAIL, Verdict.UNKNOWN) else "",
         evidence=actual.evidence,
         asked_in=setting.asked_in,
         setting=setting.id,
@@ -88,10 +88,10 @@ def _plain(setting: Setting, text: str) -> str:
     return text
 
 
-def _remedy(setting: Setting, actual: Actual, desired: DesiredState, observed: ObservedState) -> str:
+def _remedy(setting: Setting, actual: Actual, desired: DesiredState) -> str:
     if actual.unknown:
         return "run as a user who may read it" if "denied" in actual.unknown else "make it readable, then look again"
     if desired.platform is Platform.OPENSHIFT:
         return f"tunectl render --tier {desired.tier} --platform openshift, and let the operators apply it"
     price = _PRICES.get(setting.impact, "")
-    return f"tunectl apply --tier {desired.tier} --node {observed.node}" + (f"   ({price})" if price else "")
+    return f"tunectl apply --tier {desired.tier}" + (f" ({price})" if price else "")

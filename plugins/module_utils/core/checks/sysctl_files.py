@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from ..desired import Area, DesiredState, Setting
 from ..findings import Evidence, Finding, Severity
+from ..kernel_value import same_value
 from ..observed import ObservedState
-from ..sysctl import canonical_name, canonical_value, same_value, sysctl_path
+from ..sysctl import canonical_name, canonical_value, sysctl_path
 from .statement import Statement, finding, verdict_of
 
 OWN_FILE = "/etc/sysctl.d/99-tunectl.conf"
