@@ -171,27 +171,6 @@ def canonical_value(value: str) -> str:
     return " ".join(value.split())
 
 
-def same_value(left: str, right: str) -> bool:
-    """Return whether two values mean the same: blanks aside, and numbers by what they count (`010` is not `10`)."""
-    first, second = left.split(), right.split()
-    return len(first) == len(second) and all(_same_word(*pair) for pair in zip(first, second))
-
-
-def _same_word(left: str, right: str) -> bool:
-    if left == right:
-        return True
-    numbers = [_number(word) for word in (left, right)]
-    return numbers[0] is not None and numbers[0] == numbers[1]
-
-
-def _number(word: str) -> int | None:
-    # The kernel reads 0x as hexadecimal and a leading zero as octal (kstrtol with base 0).
-    for pattern, base in ((r"[+-]?0[xX][0-9a-fA-F]+", 16), (r"[+-]?0[0-7]+", 8), (r"[+-]?\d+", 10)):
-        if re.fullmatch(pattern, word, re.ASCII):
-            return int(word, base)
-    return None
-
-
 def translate_sysctl(name: str, value: str, environment: NodeEnvironment, subject: str = "") -> Translated:
     """Return how a kernel expresses a parameter: sysctl, debugfs file, or the finding that says why it cannot.
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tunectl.core.environment import NodeEnvironment
 from tunectl.core.findings import Finding
+from tunectl.core.kernel_value import same_value
 from tunectl.core.sysctl import (
     LIFETIMES,
     MOVED,
@@ -15,7 +16,6 @@ from tunectl.core.sysctl import (
     SysctlSetting,
     canonical_name,
     canonical_value,
-    same_value,
     sysctl_path,
     translate_sysctl,
 )
