@@ -7,14 +7,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .snapshot import Snapshot
 from .sysfs_cpuinfo import architecture, vendor_and_model
 
-# The texts that `read_topology` takes as they are, besides topology and caches of CPUs; other CPU files are settings.
+# The texts that `read_topology` takes as they are; CPU files beside topology and caches are settings.
 _VERBATIM = re.compile(
     r"/sys/devices/(?:"
-    r"system/cpu/(?:present|online|cpu[0-9]+/cpu_capacity)"
+    r"system/cpu/(?:present|online|cpu[0-9]+/(?:topology/.+|cache/.+|cpu_capacity))"
     r"|system/node/(?:online|node[0-9]+/(?:cpulist|distance|hugepages/[^/]+/nr_hugepages))"
     r"|cpu_(?:core|atom|lowpower)/cpus"
     r"|.+/(?:class|numa_node|local_cpulist)"
@@ -25,6 +26,7 @@ _CPU_ONLINE = re.compile(r"/sys/devices/system/cpu/(?:offline|cpu[0-9]+/online)\
 _NODE_MEMINFO = re.compile(r"/sys/devices/system/node/node[0-9]+/meminfo\Z")
 _MEMORY = re.compile(r"MemTotal:\s+([0-9]+) kB")
 _DEFAULT_SIZE = re.compile(r"^Hugepagesize:.*$", re.MULTILINE)
+_NOTHING, _TEXT, _SINGLE_CPU, _MEMINFO = range(4)
 # Firmware and kernel keep some megabytes more or less from one boot to the next.
 _MEMORY_STEP_KIB = 64 << 10
 
@@ -53,18 +55,26 @@ def _parts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     # Where the list of online CPUs is there, nothing else is asked.
     singly = "/sys/devices/system/cpu/online" not in snapshot.files
     for path, text in snapshot.files.items():
-        # Most files are these, and the fingerprint is taken of every node.
-        if "/topology/" in path or "/cache/" in path:
+        kind = _kind(path)
+        if kind == _TEXT or (singly and kind == _SINGLE_CPU):
             yield path, text.strip()
-        elif not path.startswith("/sys/"):
-            continue
-        elif _VERBATIM.match(path) or (singly and _CPU_ONLINE.match(path)):
-            yield path, text.strip()
-        elif _NODE_MEMINFO.match(path):
+        elif kind == _MEMINFO:
             yield path, _memory(text)
     for path, target in snapshot.links.items():
         if path.startswith(("/sys/class/", "/sys/bus/pci/")):
             yield path, target
+
+
+@lru_cache(maxsize=1 << 16)
+def _kind(path: str) -> int:
+    """Return what a file counts for; the nodes of a pool have the same paths."""
+    if "/topology/" in path or "/cache/" in path:
+        return _TEXT
+    if not path.startswith("/sys/"):
+        return _NOTHING
+    if _VERBATIM.match(path):
+        return _TEXT
+    return _SINGLE_CPU if _CPU_ONLINE.match(path) else _MEMINFO if _NODE_MEMINFO.match(path) else _NOTHING
 
 
 def _memory(meminfo: str) -> str:

@@ -55,7 +55,7 @@ def process_files(snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the processes of the snapshot: the name of each program with the `comm` files that say it."""
     found: dict[str, tuple[str, ...]] = {}
     for path, text in snapshot.files.items():
-        if path.endswith("/comm") and path.startswith("/proc/"):
+        if path.startswith("/proc/") and path.endswith("/comm"):
             name = text.strip()
             found[name] = (*found.get(name, ()), path)
     return found

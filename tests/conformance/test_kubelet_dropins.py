@@ -1,0 +1,87 @@
+"""The configuration that the real kubelet made of main file, drop-ins and flags is the one that is observed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.oracles import missing, oracle_dir, oracle_files
+
+from tunectl.core.kubelet_state import KubeletState, kubelet_state
+from tunectl.core.snapshot import Snapshot
+from tunectl.planning.documents import snapshot_documents
+
+_MAIN = "/var/lib/kubelet/config.yaml"
+_DROPINS = "/etc/kubernetes/kubelet.conf.d"
+_HEAD = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
+# The kubelet judges these when it starts; telling its configuration needs no list of all gates.
+_NOT_JUDGED = ("unknown gate",)
+
+
+def _cases() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = []
+    for path in oracle_files("kubelet-validation", "dropins*.jsonl"):
+        cases += [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return cases
+
+
+_CASES = _cases()
+_TOLD = [case for case in _CASES if not any(what in case.get("error", "") for what in _NOT_JUDGED)]
+
+
+def _text(document: Any) -> str:
+    return document if isinstance(document, str) else json.dumps({**_HEAD, **document})
+
+
+def _observed(case: dict[str, Any]) -> KubeletState:
+    words = ["kubelet", f"--config={_MAIN}", f"--config-dir={_DROPINS}", *case.get("flags", ())]
+    files = {_MAIN: _text(case["config"]), "/proc/7/comm": "kubelet\n", "/proc/7/cmdline": "\0".join(words) + "\0"}
+    listings: dict[str, list[str]] = {_DROPINS: []}
+    for name, document in case["dropins"].items():
+        path = Path(_DROPINS) / name
+        files[str(path)] = _text(document)
+        listings.setdefault(str(path.parent), []).append(path.name)
+        if str(path.parent) != _DROPINS:
+            listings[_DROPINS].append(path.parent.name)
+    snapshot = Snapshot("n", files, listings={path: tuple(sorted(names)) for path, names in listings.items()})
+    return kubelet_state(snapshot, snapshot_documents(snapshot))
+
+
+def test_there_are_cases() -> None:
+    if not _CASES:
+        oracle_dir("kubelet-validation")
+        missing("the directory has no dropins*.jsonl")
+    assert any("error" in case for case in _CASES)
+
+
+@pytest.mark.parametrize("case", _TOLD, ids=lambda case: case["id"])
+def test_the_effective_configuration(case: dict[str, Any]) -> None:
+    state = _observed(case)
+    if "error" in case:
+        assert state.trouble, case["error"]
+        assert not state.config
+        return
+    assert not state.trouble
+    for field, value in case["effective"].items():
+        assert state.config.get(field) == value, field
+
+
+@pytest.mark.parametrize("case", [case for case in _CASES if case.get("skipped")], ids=lambda case: case["id"])
+def test_skipped_files_are_no_source(case: dict[str, Any]) -> None:
+    sources = _observed({**case, "flags": []}).sources.values()
+    assert not any(source.endswith(name) for source in sources for name in case["skipped"])
+
+
+def test_the_source_is_the_file_that_counts() -> None:
+    state = _observed(
+        {
+            "config": {"maxPods": 1, "cpuManagerPolicy": "none"},
+            "dropins": {"10-a.conf": {"maxPods": 2}, "20-b.conf": {"maxPods": 3, "reservedSystemCPUs": "0"}},
+            "flags": ["--reserved-cpus=1"],
+        }
+    )
+    assert state.sources == {
+        "maxPods": f"{_DROPINS}/20-b.conf",
+        "cpuManagerPolicy": _MAIN,
+        "reservedSystemCPUs": "/proc/7/cmdline",
+    }
