@@ -181,6 +181,7 @@ class Drafts:
             origins={path: current.origins.get(path, before[path]) for path in sorted(wanted)},
             runtime_origins=values.origins,
             directories=tuple(sorted(directories)),
+            tier=request.tier,
         )
 
     # -- runtime values ----------------------------------------------------------------------------------------

@@ -108,7 +108,8 @@ class Manifest:
 
     Shape: `parent` is the generation that a rollback goes back to, 0 the node without tunectl, -1 nothing;
     `origins` is what each owned file was before tunectl, `runtime_origins` the same for runtime values;
-    `directories` were created by tunectl and go when they are empty. `problem` says why it was undone.
+    `directories` were created by tunectl and go when they are empty. `problem` says why it was undone;
+    `tier` is the tier that the node runs since.
     """
 
     number: int
@@ -121,6 +122,7 @@ class Manifest:
     runtime_origins: Mapping[str, str] = field(default_factory=dict)
     directories: tuple[str, ...] = ()
     problem: str = ""
+    tier: str = ""
 
     @property
     def owned(self) -> dict[str, OwnedFile]:
@@ -136,6 +138,7 @@ class Manifest:
             "ended": self.ended,
             "parent": self.parent,
             "problem": self.problem,
+            "tier": self.tier,
             "files": [{"path": item.path, "sha256": item.sha256, "mode": f"{item.mode:04o}"} for item in self.files],
             "runtime": dict(self.runtime),
             "origins": [image.to_json() for image in self.origins.values()],
@@ -158,6 +161,7 @@ class Manifest:
             runtime_origins=data["runtime_origins"],
             directories=tuple(data["directories"]),
             problem=data["problem"],
+            tier=data.get("tier", ""),
         )
 
 

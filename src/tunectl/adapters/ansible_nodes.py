@@ -56,7 +56,11 @@ class AnsibleNodes:
         """Return one snapshot a node, in inventory order; see `ports.NodeReader`."""
         directory = Path(tempfile.mkdtemp(prefix="tunectl-read-", dir=self.scratch))
         try:
-            variables = {"tunectl_run_dir": str(directory), "tunectl_only_pool": pool or "", "tunectl_nodes": list(patterns)}
+            variables = {
+                "tunectl_run_dir": str(directory),
+                "tunectl_only_pool": pool or "",
+                "tunectl_nodes": list(patterns),
+            }
             outcome = self._run("snapshot", variables, on_event, Step.READ)
             _raise_failures(outcome, changed_nothing=True)
             return _load(directory)
@@ -110,10 +114,16 @@ class AnsibleNodes:
     ) -> Outcome:
         self._check_inventory()
 
+        simulated: set[str] = set()
+
         def take(event: Event) -> None:
+            if event.result.get("simulated"):
+                simulated.add(event.host)
             step = _step(event, snapshot_step)
-            if step is not None and on_event is not None:
-                on_event(step)
+            # the task that reboots real machines starts, and is skipped, on simulated ones too
+            if step is None or on_event is None or (event.action == "reboot" and event.host in simulated):
+                return
+            on_event(step)
 
         runner = Playbooks(self.paths, forks=self.forks, verbosity=self.verbosity)
         return runner.run(playbook, variables, on_event=take, on_interrupt=interrupted)

@@ -10,7 +10,7 @@ from tunectl.core.errors import Problem, RefusedError, problem
 from tunectl.core.findings import Finding, Verdict
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
-from tunectl.planning.pool import stale_reasons
+from tunectl.planning.stale import stale_reasons
 from tunectl.ports import CommitOptions, CommitOutcome, NodeWriter, OnEvent, RunStore
 from tunectl.runs import NodeRun, Run
 

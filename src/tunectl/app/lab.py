@@ -150,8 +150,8 @@ def bring_up(store: LabStore, request: LabRequest) -> LabUp:
     that name is up and other nodes are asked for.
     """
     _check(store, request)
-    found = store.get(request.name)
-    if found is not None and not request.force:
+    found = None if request.force else store.get(request.name)
+    if found is not None:
         if not request.is_default:
             _refuse_other_nodes(found, node_specs(store, request))
         return LabUp(found, created=False)

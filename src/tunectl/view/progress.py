@@ -71,7 +71,7 @@ class LineProgress:
     def step(self, event: StepEvent) -> None:
         """Write one line."""
         fields: dict[str, str | float] = {
-            "run": self._title,
+            **({"run": self._title} if self._title else {}),
             "node": event.node,
             "step": event.step.value,
             "state": event.state.value,
