@@ -21,6 +21,7 @@ from tunectl.steps import Step, StepEvent, StepState
 _STEPS = {
     "node_snapshot": Step.READ,
     "node_generation": Step.WRITE,
+    "node_reboot": Step.REBOOT,
     "lab_reboot": Step.REBOOT,
     "reboot": Step.REBOOT,
 }
