@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 # The kernel's NR_CPUS tops out at 8192 on today's architectures; beyond this a list is a typing error.
 MAX_CPU_ID = 65535
 
-_ITEM = re.compile(r"(\d+)(?:-(\d+)(?::(\d+)/(\d+))?)?\Z")
-_MASK = re.compile(r"(?:0x)?[0-9a-fA-F]+(?:,[0-9a-fA-F]+)*\Z")
+_ITEM = re.compile(r"(\d+)(?:-(\d+)(?::(\d+)/(\d+))?)?\Z", re.ASCII)
+_MASK = re.compile(r"(?:0[xX])?[0-9a-fA-F]+(?:,[0-9a-fA-F]+)*\Z")
 _MASK_WORD_DIGITS = 8
 
 
@@ -39,6 +39,10 @@ class CpuSet:
         """Refuse assignment: a CPU set is a value."""
         raise AttributeError("CpuSet is immutable")
 
+    def __delattr__(self, name: str) -> None:
+        """Refuse deletion: a CPU set is a value."""
+        raise AttributeError("CpuSet is immutable")
+
     @classmethod
     def _of(cls, bits: int) -> CpuSet:
         new = object.__new__(cls)
@@ -64,7 +68,8 @@ class CpuSet:
     def parse_mask(cls, text: str) -> CpuSet:
         """Return the set that a hexadecimal mask names, comma-grouped by 32 bits or plain, with or without `0x`.
 
-        Sad paths: `ValueError` when the text is no mask, or a group after the first is longer than eight digits.
+        Sad paths: `ValueError` when the text is no mask, one of several groups is longer than eight digits, or a CPU
+        is above `MAX_CPU_ID`.
         """
         stripped = text.strip()
         if not _MASK.match(stripped):
@@ -81,7 +86,9 @@ class CpuSet:
 
     @classmethod
     def span(cls, first: int, last: int) -> CpuSet:
-        """Return the CPUs `first` to `last`, both included."""
+        """Return the CPUs `first` to `last`, both included; raises `ValueError` when they run backwards."""
+        if last < first:
+            raise ValueError(f"{first}-{last} runs backwards: the first CPU of a range is the smaller")
         return cls(range(first, last + 1))
 
     def format(self) -> str:
