@@ -67,9 +67,9 @@ def reachable_sums(cores: Iterable[CpuSet]) -> int:
 
 def nearest_sums(sums: int, count: int) -> tuple[int, ...]:
     """Return the reachable numbers next to `count`, below and above it, 0 never among them."""
-    below = next((number for number in range(count - 1, 0, -1) if sums >> number & 1), 0)
-    above = next((number for number in range(count + 1, sums.bit_length()) if sums >> number & 1), 0)
-    return tuple(number for number in (below, above) if number)
+    below = [number for number in range(1, count) if sums >> number & 1]
+    above = [number for number in range(count + 1, sums.bit_length()) if sums >> number & 1]
+    return (*below[-1:], *above[:1])
 
 
 def take_cores(stock: Stock, count: int, *, even: bool, start: CpuSet = _NOTHING) -> CpuSet | None:

@@ -96,7 +96,7 @@ def _near(intent: CpuIntent, context: IntentContext) -> tuple[tuple[int, ...], i
     known = [one.numa for one in devices if one.numa in nodes]
     if known and known[0] is not None:
         return (known[0], *(node for node in nodes if node != known[0])), known[0], ()
-    state = "is on no NUMA node that the firmware tells" if devices else "is not on this machine"
+    state = "is on no NUMA node with CPUs that the firmware tells" if devices else "is not on this machine"
     finding = Finding(
         id="cpu.near.unknown",
         verdict=Verdict.FAIL,
@@ -195,7 +195,7 @@ def _sums(stock: Stock, start: CpuSet) -> int:
 def _with_split_core(context: IntentContext, stock: Stock, start: CpuSet, count: int, *, even: bool) -> CpuSet:
     """Return as many whole cores as fit into `count`, completed with threads of the next core."""
     base, whole = start, context.machine.siblings_of(start) & context.free
-    for fewer in range(count, len(whole) - 1, -1):
+    for fewer in range(count - 1, len(whole) - 1, -1):
         cores = take_cores(stock, fewer, even=even, start=whole)
         if cores is not None:
             base = cores

@@ -26,7 +26,7 @@ def judge_placement(case: Case) -> Iterator[Finding]:
 
 
 def _split_siblings(case: Case) -> Iterator[Finding]:
-    running = {role: cpus & case.running for role, cpus in case.sets.items() if role != "offlined"}
+    running = {role: cpus & case.running for role, cpus in case.sets.items()}
     cut = [core & case.running for core in case.machine.cores]
     cut = [core for core in cut if any(not core.isdisjoint(one) and not core <= one for one in running.values())]
     if not cut:
@@ -89,7 +89,7 @@ def _empty_numa_nodes(case: Case) -> Iterator[Finding]:
     for role, severity in (("reserved", Severity.INFO), ("isolated", Severity.WARNING)):
         cpus: CpuSet = getattr(case.partition, role)
         nodes = [node for node in case.machine.numa_nodes if node.cpus]
-        empty = [node for node in nodes if node.cpus.isdisjoint(cpus & case.running)]
+        empty = [node for node in nodes if node.cpus.isdisjoint(cpus)]
         if cpus and empty:
             names = ", ".join(str(node.id) for node in empty)
             yield case.finding(

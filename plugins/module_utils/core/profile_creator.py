@@ -146,7 +146,7 @@ def _offlined(usable: Topology, count: int, reserved: CpuSet, *, whole_sockets: 
             if cpus.isdisjoint(reserved) and len(offlined | cpus) <= count:
                 offlined |= cpus
     free = sorted((cpu for cpu in usable.cpus if cpu.id not in reserved), key=_socket_and_core)
-    second = (cpu.id for cpu in free if cpu.id != cpu.siblings.first and cpu.siblings.isdisjoint(reserved))
+    second = (cpu.id for cpu in free if cpu.id != cpu.siblings.first)
     for cpu in _chain(second, (cpu.id for cpu in free)):
         if len(offlined) == count:
             break

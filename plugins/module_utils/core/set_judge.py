@@ -57,11 +57,11 @@ class Case:
 
     @property
     def whole_cores_required(self) -> bool:
-        """Whether the kubelet will hand out whole cores only."""
+        """Whether the kubelet will hand out whole cores only, given that the tier splits the machine."""
         option = self.tier.kubelet.cpu_manager_policy_options.get("full-pcpus-only", "").lower()
         if option in ("true", "false"):
             return option == "true"
-        profile = self.tier.openshift.manifest is not Manifest.KUBELET_CONFIG and self.asks
+        profile = self.tier.openshift.manifest is not Manifest.KUBELET_CONFIG
         return profile and self.tier.kubelet.topology_manager_policy == "single-numa-node"
 
     def finding(self, check: str, severity: Severity, said: Statement) -> Finding:

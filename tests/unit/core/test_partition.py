@@ -119,6 +119,21 @@ def test_an_intent_beside_lists_stays_on_another_machine() -> None:
     assert result.partition.isolated == parse("2-6,10-14")
 
 
+def test_lists_of_other_sets_mean_nothing_on_another_machine() -> None:
+    lists = {"shared": parse("2,66"), "ovs_dpdk": parse("3,67"), "offlined": parse("4,68")}
+    result = split(build_machine(8), reserved=parse("0-1,64-65"), **lists, otherwise=CpuIntent(count=4))
+    partition = result.partition
+    assert partition.reserved == parse("0-1,8-9")
+    assert partition.isolated == parse("2-7,10-15")
+    assert partition.shared | partition.ovs_dpdk | partition.offlined == CpuSet()
+
+
+def test_an_isolated_intent_stays_on_another_machine() -> None:
+    result = split(build_machine(8), reserved=parse("64"), isolated=CpuIntent(count=4), otherwise=CpuIntent(count=4))
+    assert result.partition.isolated == parse("6-7,14-15")
+    assert "cpu.partition.gap" in {one.id for one in result.findings}
+
+
 def test_otherwise_may_be_a_list_too_and_is_named_when_refused() -> None:
     lists: dict[str, Any] = {"reserved": parse("0-3,64-67"), "isolated": parse("4-63,68-127")}
     tier = Tier(

@@ -176,21 +176,19 @@ def test_near_serves_the_devices_node_first(near: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "said"),
+    ("device", "state"),
     [
-        (None, "reserved.near: eth9 is not on this machine, so NUMA node 0 is served first"),
-        (
-            Device("eth9", "net"),
-            "reserved.near: eth9 is on no NUMA node that the firmware tells, so NUMA node 0 is served first",
-        ),
+        (None, "is not on this machine"),
+        (Device("eth9", "net"), "is on no NUMA node with CPUs that the firmware tells"),
+        (Device("eth9", "net", numa=2), "is on no NUMA node with CPUs that the firmware tells"),
     ],
 )
-def test_near_an_unknown_device_is_said_and_ignored(device: Device | None, said: str) -> None:
-    machine = build_machine(8, 2, devices=[device] if device else [])
+def test_near_an_unknown_device_is_said_and_ignored(device: Device | None, state: str) -> None:
+    machine = build_machine(8, 2, memory_only=1, devices=[device] if device else [])
     result = split(machine, reserved=CpuIntent(count=4, near="eth9"))
     assert result.partition.reserved == parse("0,4,8,12")
     assert [(one.id, one.severity, one.message) for one in result.findings] == [
-        ("cpu.near.unknown", Severity.WARNING, said)
+        ("cpu.near.unknown", Severity.WARNING, f"reserved.near: eth9 {state}, so NUMA node 0 is served first")
     ]
 
 
@@ -326,6 +324,27 @@ def test_isolated_by_count_leaves_the_rest_to_reserved() -> None:
     assert partition.isolated == parse("3-7,11-15,19-23,27-31")
     assert partition.reserved == parse("0-2,8-10,16-18,24-26")
     assert partition.reasons[-1] == "reserved: the 12 CPUs that are left"
+
+
+def test_the_core_of_cpu0_is_left_to_reserved() -> None:
+    partition = split(build_machine(8, 2), isolated=CpuIntent(count=8, spread=Spread.PACKED)).partition
+    assert partition.isolated == parse("1-3,7,9-11,15")
+    partition = split(
+        build_machine(8, 2), isolated=CpuIntent(count=8, spread=Spread.PACKED), reserve_cpu0=False
+    ).partition
+    assert partition.isolated == parse("0-3,8-11")
+
+
+def test_split_cores_begin_with_the_cores_that_are_begun() -> None:
+    machine = build_machine(8, 1, threads=4)
+    intent = CpuIntent(count=2, include=parse("7"))
+    assert reserve(machine, intent, reserve_cpu0=False, allow_split_cores=True) == "7,15"
+    assert reserve(machine, CpuIntent(count=2), allow_split_cores=True) == "0,8"
+
+
+def test_split_cores_take_halves_that_lists_have_left() -> None:
+    lists = {"shared": parse("8-9"), "isolated": parse("15")}
+    assert reserve(build_machine(8), CpuIntent(count=13), allow_split_cores=True, **lists) == "0-7,10-14"
 
 
 def test_what_another_set_must_include_is_not_taken() -> None:
