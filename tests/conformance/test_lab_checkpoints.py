@@ -9,11 +9,11 @@ from support.oracles import oracle_dir, oracle_files
 from tunectl.lab.checkpoint import (
     CheckpointError,
     CpuCheckpoint,
-    check_memory_checkpoint,
     checksum,
     cpu_hash_input,
     memory_hash_input,
     read_cpu_checkpoint,
+    read_memory_checkpoint,
 )
 
 
@@ -41,11 +41,12 @@ def test_a_real_cpu_checkpoint_is_read_and_written_back(case: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case["id"])
-def test_the_checksum_of_a_real_memory_checkpoint_is_computed(case: dict[str, Any]) -> None:
+def test_a_real_memory_checkpoint_is_read_and_written_back(case: dict[str, Any]) -> None:
     text = (oracle_dir("kubelet-state") / case["id"] / "memory_manager_state").read_text()
     dump = memory_hash_input(json.loads(text))
     assert dump == case["hashInput"]["memory_manager_state"]
     assert checksum(dump) == case["checksum"]["memory_manager_state"]
+    assert read_memory_checkpoint(text).text() == text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_corrupt_memory_checkpoint_is_refused() -> None:
         if case.get("code") == "state-corrupt":
             text = (oracle_dir("kubelet-state") / case["files"][0]).read_text()
             with pytest.raises(CheckpointError, match="corrupted"):
-                check_memory_checkpoint(text, "Static", {})
+                read_memory_checkpoint(text)
 
 
 def test_an_empty_checkpoint_is_that_of_a_kubelet_without_pods() -> None:

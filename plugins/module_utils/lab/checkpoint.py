@@ -13,9 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ..core.cpuset import CpuSet
+from ..core.kubelet.memory_policy import Block, MemoryTable, NodeMemory
 
 Entries = dict[str, dict[str, CpuSet]]
 
+# Names of a memory table in the file, and ours.
+_TABLE = {
+    "total": "total",
+    "systemReserved": "system_reserved",
+    "allocatable": "allocatable",
+    "reserved": "reserved",
+    "free": "free",
+}
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
 
 
@@ -43,14 +52,27 @@ class CpuCheckpoint:
 
 
 @dataclass(frozen=True)
-class MemoryTable:
-    """Memory of one type on one node. Scale: bytes."""
+class MemoryCheckpoint:
+    """memory_manager_state. Shape: `entries` maps pod uid to container to its blocks. Scale: bytes."""
 
-    total: int
-    system_reserved: int
-    allocatable: int
-    reserved: int
-    free: int
+    policy: str
+    state: Mapping[int, NodeMemory] = field(default_factory=dict)
+    entries: Mapping[str, Mapping[str, tuple[Block, ...]]] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Return the file as the kubelet writes it: one line, no newline at its end."""
+        # Go sorts the keys of a map in JSON as texts, and in the dump as numbers.
+        nodes = sorted(self.state.items(), key=lambda item: str(item[0]))
+        data: dict[str, Any] = {
+            "policyName": self.policy,
+            "machineState": {str(node): _node_data(memory) for node, memory in nodes},
+        }
+        if self.entries:
+            data["entries"] = {
+                pod: {name: [_block_data(block) for block in blocks] for name, blocks in sorted(containers.items())}
+                for pod, containers in sorted(self.entries.items())
+            }
+        return _written(data, memory_hash_input(data))
 
 
 def read_cpu_checkpoint(text: str) -> CpuCheckpoint:
@@ -74,52 +96,21 @@ def read_cpu_checkpoint(text: str) -> CpuCheckpoint:
         raise CheckpointError(f"could not restore state from checkpoint: {error}") from error
 
 
-def memory_checkpoint(policy: str, tables: Mapping[int, Mapping[str, MemoryTable]]) -> str:
-    """Return a memory_manager_state without assignments: one line, no newline at its end."""
-    state = {
-        str(node): {
-            "numberOfAssignments": 0,
-            "memoryMap": {
-                kind: {
-                    "total": table.total,
-                    "systemReserved": table.system_reserved,
-                    "allocatable": table.allocatable,
-                    "reserved": table.reserved,
-                    "free": table.free,
-                }
-                for kind, table in sorted(kinds.items())
-            },
-            "cells": [node],
-        }
-        for node, kinds in sorted(tables.items(), key=lambda item: str(item[0]))
-    }
-    data = {"policyName": policy, "machineState": state}
-    return _written(data, memory_hash_input(data))
-
-
-def check_memory_checkpoint(text: str, policy: str, tables: Mapping[int, Mapping[str, MemoryTable]]) -> None:
-    """Raise `CheckpointError` where the kubelet would not start on a memory_manager_state."""
+def read_memory_checkpoint(text: str) -> MemoryCheckpoint:
+    """Return what a memory_manager_state says; raises `CheckpointError` where the kubelet would not start on it."""
     data = _parsed(text)
-    _verify(data, memory_hash_input(data))
-    if data.get("policyName") != policy:
-        raise CheckpointError(
-            f"configured policy {policy!r} differs from state checkpoint policy {data.get('policyName')!r}"
+    try:
+        _verify(data, memory_hash_input(data))
+        return MemoryCheckpoint(
+            policy=data["policyName"],
+            state={int(node): _node_memory(one) for node, one in data["machineState"].items()},
+            entries={
+                pod: {name: tuple(map(_block, blocks)) for name, blocks in containers.items()}
+                for pod, containers in (data.get("entries") or {}).items()
+            },
         )
-    state = data.get("machineState") or {}
-    if set(state) != {str(node) for node in tables}:
-        raise CheckpointError("the expected machine state is different from the real one: NUMA nodes")
-    for node, kinds in tables.items():
-        found = state[str(node)].get("memoryMap") or {}
-        if set(found) != set(kinds):
-            raise CheckpointError(
-                f"the expected machine state is different from the real one: memory types of node {node}"
-            )
-        for kind, table in kinds.items():
-            fixed = (found[kind].get("total"), found[kind].get("systemReserved"), found[kind].get("allocatable"))
-            if fixed != (table.total, table.system_reserved, table.allocatable):
-                raise CheckpointError(
-                    f"the expected machine state is different from the real one: {kind} of node {node}"
-                )
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise CheckpointError(f"could not restore state from checkpoint: {error}") from error
 
 
 def cpu_hash_input(data: Mapping[str, Any]) -> str:
@@ -154,6 +145,33 @@ def checksum(dump: str) -> int:
     for byte in dump.encode("utf-8"):
         value = ((value ^ byte) * _PRIME) & 0xFFFFFFFF
     return value
+
+
+def _node_data(memory: NodeMemory) -> dict[str, Any]:
+    return {
+        "numberOfAssignments": memory.assignments,
+        "memoryMap": {
+            kind: {name: getattr(table, attribute) for name, attribute in _TABLE.items()}
+            for kind, table in sorted(memory.tables.items())
+        },
+        "cells": list(memory.cells),
+    }
+
+
+def _node_memory(data: Mapping[str, Any]) -> NodeMemory:
+    tables = {
+        kind: MemoryTable(**{attribute: table[name] for name, attribute in _TABLE.items()})
+        for kind, table in data["memoryMap"].items()
+    }
+    return NodeMemory(tuple(data["cells"]), data["numberOfAssignments"], tables)
+
+
+def _block_data(block: Block) -> dict[str, Any]:
+    return {"numaAffinity": list(block.nodes), "type": block.kind, "size": block.size}
+
+
+def _block(data: Mapping[str, Any]) -> Block:
+    return Block(data["type"], tuple(data["numaAffinity"]), data["size"])
 
 
 def _written(data: Mapping[str, Any], dump: str) -> str:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.cmdline import kernel_arguments, parse_cmdline
 from ..core.cpuset import CpuSet
 from . import cpu_files, device_files, kernel_files, memory_files
 from .boot import Boot, boot, primary_threads
 from .hugepages import Request, allocate, sizes_of
 from .node import SimulatedNode
-from .sysctl_defaults import sysctl_files
+from .sysctl_defaults import argument_writes, sysctl_files
 from .writes import accepted
 
 _SWITCH = re.compile(r"/sys/devices/system/cpu/cpu(\d+)/online\Z")
@@ -59,7 +60,7 @@ class RunningKernel:
         state = boot(cmdline, node.topology, node.profile.boots)
         watched = state.isolation.watchdog(state.present)
         profile = node.profile
-        return cls(
+        kernel = cls(
             node=node,
             boot=state,
             online=state.online,
@@ -70,10 +71,13 @@ class RunningKernel:
                 **sysctl_files(node.topology, profile.kernel, profile.kernel_release, watched),
                 **kernel_files.memory_knobs(state),
                 **kernel_files.scheduler_knobs(state.online, profile.kernel),
-                **kernel_files.other_knobs(state, state.online, node.pmu_name),
+                **kernel_files.other_knobs(node, state),
                 **device_files.queue_files(node.topology),
             },
         )
+        for path, value in argument_writes(kernel_arguments(parse_cmdline(cmdline))):
+            kernel.write(path, value)
+        return kernel
 
     @classmethod
     def restore(cls, node: SimulatedNode, saved: Mapping[str, Any]) -> RunningKernel:
@@ -114,6 +118,7 @@ class RunningKernel:
         lines = device_files.interrupts(topology, state, online, self.placed)
         files.update(device_files.interrupt_files(lines, self.irq_default, state.present, online))
         files.update(kernel_files.identity_files(self.node, state, online))
+        files.update(kernel_files.cgroup_files(online))
         return files
 
     def write(self, path: str, value: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from ..core.cmdline import kernel_arguments, last_value, parse_cmdline
 from ..core.cpuset import CpuSet
 from .boot import THP_CHOICES, Boot
 from .node import SimulatedNode
@@ -16,6 +17,9 @@ WORKQUEUE = "/sys/devices/virtual/workqueue"
 _EEVDF = (6, 6)
 _CGROUP = "/sys/fs/cgroup"
 _CPUIDLE = "/sys/devices/system/cpu/cpuidle"
+_PSTATE = "/sys/devices/system/cpu/intel_pstate"
+_GROUPS = ("", "system.slice/", "kubepods.slice/")
+_CONTROLLERS = "cpuset cpu io memory hugetlb pids rdma misc"
 _MOST_SCALED_CPUS = 8
 _CPUINFO = (
     "processor\t: {cpu}\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model_id}\nmodel name\t: {model}\n"
@@ -107,25 +111,31 @@ def scheduler_knobs(online: CpuSet, kernel: tuple[int, int]) -> dict[str, str]:
     return files
 
 
-def other_knobs(boot: Boot, online: CpuSet, pmu_name: str) -> dict[str, str]:
-    """Return workqueues, cgroup version 2, lockdown, idle and frequency drivers."""
+def other_knobs(node: SimulatedNode, boot: Boot) -> dict[str, str]:
+    """Return workqueues, lockdown, idle and frequency drivers."""
     width = boot.present.last + 1
-    every = online.format()
+    args = tuple(kernel_arguments(parse_cmdline(boot.cmdline)))
     files = {
         f"{WORKQUEUE}/cpumask": boot.isolation.unbound_work(boot.present).mask(width),
         f"{WORKQUEUE}/writeback/cpumask": boot.present.mask(width),
         "/sys/kernel/security/lockdown": "[none] integrity confidentiality",
-        f"{_CGROUP}/cgroup.controllers": "cpuset cpu io memory hugetlb pids rdma misc",
-        f"{_CGROUP}/cgroup.subtree_control": "cpuset cpu io memory hugetlb pids rdma misc",
-        f"{_CGROUP}/cpuset.cpus.effective": every,
-        f"{_CGROUP}/system.slice/cpuset.cpus.effective": every,
-        f"{_CGROUP}/kubepods.slice/cpuset.cpus.effective": every,
-        f"{_CGROUP}/kubepods.slice/cgroup.controllers": "cpuset cpu io memory hugetlb pids rdma misc",
-        f"{_CPUIDLE}/current_driver": "intel_idle",
+        f"{_CPUIDLE}/current_driver": "none" if node.is_virtual else "intel_idle",
         f"{_CPUIDLE}/current_governor": "menu",
     }
-    if pmu_name:
-        files["/sys/devices/cpu/caps/pmu_name"] = pmu_name
+    driver = last_value(args, "intel_pstate") or "active"
+    if node.topology.vendor == "GenuineIntel" and not node.is_virtual and driver != "disable":
+        files[f"{_PSTATE}/status"] = "passive" if driver == "passive" else "active"
+        files[f"{_PSTATE}/no_turbo"] = "0"
+    if node.pmu_name:
+        files["/sys/devices/cpu/caps/pmu_name"] = node.pmu_name
+    return {path: f"{text}\n" for path, text in files.items()}
+
+
+def cgroup_files(online: CpuSet) -> dict[str, str]:
+    """Return the cgroup tree, version 2, with the CPUs that its groups may use."""
+    files = {f"{_CGROUP}/{group}cpuset.cpus.effective": online.format() for group in _GROUPS}
+    files.update({f"{_CGROUP}/{group}cgroup.controllers": _CONTROLLERS for group in _GROUPS})
+    files[f"{_CGROUP}/cgroup.subtree_control"] = _CONTROLLERS
     return {path: f"{text}\n" for path, text in files.items()}
 
 

@@ -13,31 +13,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core.cpuset import CpuSet
 from ..core.errors import InputError
 from ..core.kubelet.admission import StartError
 from ..core.kubelet.cpu_policy import CpuPolicy
-from ..core.kubelet.machine import KubeletMachine, machine_of
+from ..core.kubelet.machine import machine_of
+from ..core.kubelet.memory_policy import MemoryPolicy
 from ..core.kubelet.node import KubeletNode
-from ..core.kubelet.settings import (
-    ManagerSettings,
-    check_reserved_online,
-    check_topology_manager,
-    cpu_manager_setup,
-    read_settings,
-)
-from ..core.quantity import parse_bytes
+from ..core.kubelet.settings import ManagerSettings, check_reserved_online, cpu_manager_setup, read_settings
+from ..core.quantity import threshold_bytes
 from ..core.topology import Topology
 from .checkpoint import (
     CheckpointError,
     CpuCheckpoint,
-    MemoryTable,
-    check_memory_checkpoint,
-    memory_checkpoint,
+    MemoryCheckpoint,
     read_cpu_checkpoint,
+    read_memory_checkpoint,
 )
 from .kernel import RunningKernel
-from .kubelet_config import ConfigurationError, kubelet_arguments, load_configuration, memory_reserved
+from .kubelet_config import ConfigurationError, kubelet_arguments, load_configuration
 
 STATE = "/run/tunectl/kubelet-state"
 CPU_STATE = "/var/lib/kubelet/cpu_manager_state"
@@ -91,21 +84,25 @@ def _failed(reason: str) -> tuple[KubeletState, dict[str, str | None]]:
 
 
 def _start(root: Path, kernel: RunningKernel, config: Mapping[str, Any]) -> dict[str, str]:
-    topology = _online_topology(kernel)
+    topology = _running_topology(kernel)
     machine = machine_of(topology)
     settings = read_settings(config)
     check_reserved_online(settings, machine)
-    _check_reservation(topology, config)
+    _check_reservation(topology, settings)
     _check_swap(root, config)
-    check_topology_manager(settings, machine)
-    cpu = _cpu_state(root, machine, settings, kernel.node.profile.kubelet_version)
-    memory = _memory_state(root, kernel, config, settings)
+    # Which options there are depends on the release.
+    cpu_manager_setup(settings, machine, kernel.node.profile.kubelet_version)
+    node = _restored(root, KubeletNode.boot(machine, settings), settings)
     _set_tunables(kernel, config)
-    return {CPU_STATE: cpu, MEMORY_STATE: memory}
+    cpu = CpuCheckpoint(settings.cpu_policy, node.cpu.shared, node.cpu.assigned)
+    memory = MemoryCheckpoint(settings.memory_policy)
+    if node.memory is not None:
+        memory = MemoryCheckpoint(settings.memory_policy, node.memory.state, node.memory.assigned)
+    return {CPU_STATE: cpu.text(), MEMORY_STATE: memory.text()}
 
 
-def _online_topology(kernel: RunningKernel) -> Topology:
-    """Return the machine as its online CPUs are: what the kubelet discovers."""
+def _running_topology(kernel: RunningKernel) -> Topology:
+    """Return the machine with its online CPUs and the hugepages it has now: what the kubelet discovers."""
     topology, online = kernel.node.topology, kernel.online
     return replace(
         topology,
@@ -114,16 +111,26 @@ def _online_topology(kernel: RunningKernel) -> Topology:
             for cpu in topology.cpus
             if cpu.id in online
         ),
-        numa_nodes=tuple(replace(node, cpus=node.cpus & online) for node in topology.numa_nodes),
+        numa_nodes=tuple(
+            replace(
+                node,
+                cpus=node.cpus & online,
+                hugepages=tuple(
+                    replace(pool, total=kernel.pages.get((node.id, pool.size_kib), 0)) for pool in node.hugepages
+                ),
+            )
+            for node in topology.numa_nodes
+        ),
     )
 
 
-def _check_reservation(topology: Topology, config: Mapping[str, Any]) -> None:
-    reserved, capacity = memory_reserved(config), topology.memory_kib * _KIB
+def _check_reservation(topology: Topology, settings: ManagerSettings) -> None:
+    capacity = topology.memory_kib * _KIB
+    eviction = threshold_bytes(settings.eviction_memory, capacity) if settings.eviction_memory else 0
+    reserved = settings.memory_reservation + eviction
     if reserved > capacity:
-        raise StartError(
-            "node-allocatable", "reservation-above-capacity", f"{reserved} bytes are reserved, {capacity} exist"
-        )
+        message = f"{reserved} bytes are reserved, {capacity} exist"
+        raise StartError("node-allocatable", "reservation-above-capacity", message)
 
 
 def _check_swap(root: Path, config: Mapping[str, Any]) -> None:
@@ -145,72 +152,25 @@ def _set_tunables(kernel: RunningKernel, config: Mapping[str, Any]) -> None:
         kernel.write(path, wanted)
 
 
-def _cpu_state(root: Path, machine: KubeletMachine, settings: ManagerSettings, version: tuple[int, int]) -> str:
-    options, reserved = cpu_manager_setup(settings, machine, version)
-    policy = CpuPolicy(machine, options, reserved, CpuSet())
-    path = root / CPU_STATE.lstrip("/")
-    if not path.exists():
-        node = KubeletNode(machine, settings, policy)
-        return CpuCheckpoint(settings.cpu_policy, node.initial_shared if settings.is_static else CpuSet()).text()
-    found = read_cpu_checkpoint(path.read_text(encoding="utf-8", errors="replace"))
-    policy.shared = found.default
-    policy.assigned = {pod: dict(containers) for pod, containers in found.entries.items()}
-    node = KubeletNode(machine, replace(settings, cpu_policy=found.policy), policy)
+def _checkpoint(root: Path, path: str) -> str | None:
+    place = root / path.lstrip("/")
+    return place.read_text(encoding="utf-8", errors="replace") if place.exists() else None
+
+
+def _restored(root: Path, fresh: KubeletNode, settings: ManagerSettings) -> KubeletNode:
+    """Return the node as the checkpoints say, restarted with the settings; raises `StartError`, `CheckpointError`."""
+    cpu_text, memory_text = _checkpoint(root, CPU_STATE), _checkpoint(root, MEMORY_STATE)
+    policy, memory, old = fresh.cpu, fresh.memory, settings
+    if cpu_text is not None:
+        found = read_cpu_checkpoint(cpu_text)
+        assigned = {pod: dict(containers) for pod, containers in found.entries.items()}
+        policy = CpuPolicy(fresh.machine, policy.options, policy.reserved, found.default, assigned)
+        old = replace(old, cpu_policy=found.policy)
+    if memory_text is not None:
+        known = read_memory_checkpoint(memory_text)
+        blocks = {pod: dict(containers) for pod, containers in known.entries.items()}
+        is_static = known.policy == "Static"
+        memory = MemoryPolicy(fresh.machine, {}, dict(known.state), blocks) if is_static else None
+    node = KubeletNode(fresh.machine, old, policy, memory=memory)
     node.restart(settings)
-    return CpuCheckpoint(settings.cpu_policy, node.cpu.shared, node.cpu.assigned).text()
-
-
-def _memory_state(root: Path, kernel: RunningKernel, config: Mapping[str, Any], settings: ManagerSettings) -> str:
-    if settings.memory_policy not in ("None", "Static"):
-        raise StartError("memory-manager-create", "unknown-memory-policy", f"unknown policy {settings.memory_policy!r}")
-    tables = _memory_tables(kernel, config) if settings.memory_policy == "Static" else {}
-    path = root / MEMORY_STATE.lstrip("/")
-    if not path.exists():
-        return memory_checkpoint(settings.memory_policy, tables)
-    text = path.read_text(encoding="utf-8", errors="replace")
-    check_memory_checkpoint(text, settings.memory_policy, tables)
-    return text
-
-
-def _memory_tables(kernel: RunningKernel, config: Mapping[str, Any]) -> dict[int, dict[str, MemoryTable]]:
-    stage = "memory-manager-create"
-    topology = kernel.node.topology
-    reserved = {
-        (int(item["numaNode"]), kind): parse_bytes(str(text))
-        for item in config.get("reservedMemory") or ()
-        for kind, text in item["limits"].items()
-    }
-    known = {node.id for node in topology.numa_nodes}
-    for node, _kind in reserved:
-        if node not in known:
-            raise StartError(stage, "reserved-memory-unknown-node", f"reservedMemory names NUMA node {node}")
-    wanted = memory_reserved(config)
-    if wanted == 0:
-        raise StartError(stage, "no-memory-reservation", "the total amount of reserved memory must be above 0")
-    for kind in {"memory", *(kind for _node, kind in reserved)}:
-        total = sum(amount for (_node, one), amount in reserved.items() if one == kind)
-        # Hugepages cannot be reserved elsewhere, so that their other side is always 0.
-        other = wanted if kind == "memory" else 0
-        if total != other:
-            message = f"the total amount {total} of type {kind!r} is not {other}, as determined by Node Allocatable"
-            raise StartError(stage, "reserved-memory-sum-mismatch", message)
-    return {node.id: _tables_of(kernel, node.id, node.memory_kib, reserved) for node in topology.numa_nodes}
-
-
-def _tables_of(
-    kernel: RunningKernel, node: int, memory_kib: int, reserved: Mapping[tuple[int, str], int]
-) -> dict[str, MemoryTable]:
-    sizes = {size: count * size * _KIB for (owner, size), count in kernel.pages.items() if owner == node}
-    system = reserved.get((node, "memory"), 0)
-    # Unsigned arithmetic of 64 bits, as in the kubelet: too much on one node wraps around.
-    allocatable = (memory_kib * _KIB - system - sum(sizes.values())) % 2**64
-    tables = {"memory": MemoryTable(memory_kib * _KIB, system, allocatable, 0, allocatable)}
-    for size, total in sizes.items():
-        tables[f"hugepages-{_page_name(size)}"] = MemoryTable(total, 0, total, 0, total)
-    return tables
-
-
-def _page_name(size_kib: int) -> str:
-    return (
-        f"{size_kib >> 20}Gi" if size_kib >= 1 << 20 else f"{size_kib >> 10}Mi" if size_kib >= _KIB else f"{size_kib}Ki"
-    )
+    return node

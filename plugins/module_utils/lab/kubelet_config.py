@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import yaml
 
-from ..core.quantity import parse_bytes
 from .boot_config import unit_values
 from .profiles import Profile
 
@@ -149,13 +148,6 @@ def load_configuration(root: Path, arguments: Sequence[str]) -> dict[str, Any]:
         for path in sorted(path for path in directory.rglob("*.conf") if path.is_file()):
             config = _merged(config, _document(root, "/" + str(path.relative_to(root))))
     return _with_flags(config, flags)
-
-
-def memory_reserved(config: Mapping[str, Any]) -> int:
-    """Return what the Static memory manager must find in reservedMemory. Scale: bytes; raises `InputError`."""
-    parts = [str((config.get(key) or {}).get("memory", "0")) for key in ("kubeReserved", "systemReserved")]
-    threshold = str((config.get("evictionHard") or {}).get("memory.available", "0"))
-    return sum(parse_bytes(part) for part in parts) + (0 if threshold.endswith("%") else parse_bytes(threshold))
 
 
 def _environment_file(path: Path) -> Iterator[tuple[str, str]]:

@@ -113,6 +113,7 @@ def expand_machine(data: Mapping[str, Any]) -> dict[str, Any]:
         "cpu_family": data.get("cpu_family", ""),
         "cpu_model": data.get("cpu_model", ""),
         "pmu_name": data.get("pmu_name", ""),
+        "virtual": data.get("virtual", False),
         "smt_active": layout.threads > 1,
         "totals": {"default_hugepagesize_kb": 2048, "mem_total_kb": sum(data["memory_kib"])},
         "numa_nodes": [

@@ -43,6 +43,11 @@ class SimulatedNode:
         """What /sys/devices/cpu/caps/pmu_name says, empty where the file is missing."""
         return str(self.facts.get("pmu_name", ""))
 
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the machine is a virtual one, without drivers for frequencies and idle states."""
+        return bool(self.facts.get("virtual", False))
+
     def marker(self) -> str:
         """Return the text of the marker file."""
         data = {"simulated": _STATEMENT, "name": self.name, "profile": self.profile.name, "machine": self.facts}

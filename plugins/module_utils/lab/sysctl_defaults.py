@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from ..core.cmdline import Argument
 from ..core.cpuset import CpuSet
 from ..core.topology import Topology
 
@@ -197,6 +198,28 @@ def sysctl_files(topology: Topology, kernel: tuple[int, int], release: str, watc
         }
     )
     return {f"/proc/sys/{name}": f"{value}\n" for name, value in values.items()}
+
+
+def argument_writes(args: Iterable[Argument]) -> Iterator[tuple[str, str]]:
+    """Yield the kernel parameters that arguments of the command line set, as (path, value) in order.
+
+    Source: kernel admin-guide/kernel-parameters; `sysctl.NAME=VALUE` is known since 5.8.
+    """
+    for arg in args:
+        value = arg.value or ""
+        if arg.name == "nmi_watchdog" and value in ("0", "1"):
+            yield "/proc/sys/kernel/nmi_watchdog", value
+        elif arg.name == "nosoftlockup" and arg.value is None:
+            yield "/proc/sys/kernel/soft_watchdog", "0"
+        elif arg.name == "nowatchdog" and arg.value is None:
+            yield from ((f"/proc/sys/kernel/{name}", "0") for name in ("watchdog", "soft_watchdog", "nmi_watchdog"))
+        elif arg.name == "numa_balancing" and value in ("enable", "disable"):
+            yield "/proc/sys/kernel/numa_balancing", str(int(value == "enable"))
+        elif arg.name == "noautogroup" and arg.value is None:
+            yield "/proc/sys/kernel/sched_autogroup_enabled", "0"
+        elif arg.name.startswith("sysctl.") and arg.value is not None:
+            name = arg.name[len("sysctl.") :]
+            yield "/proc/sys/" + (name if "/" in name else name.replace(".", "/")), value
 
 
 def _min_free_kib(memory_kib: int, nodes: int) -> int:

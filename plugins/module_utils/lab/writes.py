@@ -40,8 +40,6 @@ _READ_ONLY = (
     "/osrelease",
     "/ostype",
     "/numa_zonelist_order",
-    "/cpuset.cpus.effective",
-    "/cgroup.controllers",
     "/lockdown",
     "/current_driver",
     "/pages_shared",
