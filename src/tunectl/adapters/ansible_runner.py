@@ -154,7 +154,7 @@ class _Session:
             self._queue.put(None)
 
     def _run(self) -> str:
-        import ansible_runner  # noqa: PLC0415 - heavy; only when a playbook really runs
+        import ansible_runner  # type: ignore[import-untyped]  # noqa: PLC0415 - heavy; only for a real run
 
         options: dict[str, Any] = {"forks": self._playbooks.forks} if self._playbooks.forks else {}
         runner = ansible_runner.run(

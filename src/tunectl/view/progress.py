@@ -14,6 +14,7 @@ from tunectl.steps import Step, StepEvent, StepState
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
+    from rich.text import Text
 
 _SIGNS = {
     StepState.START: "▸",
@@ -103,7 +104,7 @@ class LiveProgress:
         from rich.live import Live  # noqa: PLC0415
 
         self._console = Console(file=stream, no_color=not color, highlight=False)
-        self._make_live = lambda: Live(console=self._console, refresh_per_second=8, get_renderable=self._draw)
+        self._new = Live
         self._live: Live | None = None
         self._title = ""
         self._last = Step.VERIFY
@@ -116,7 +117,7 @@ class LiveProgress:
         self._title, self._last = title, last
         self._nodes = {node: [] for node in nodes}
         self._started = time.monotonic()
-        self._live = self._make_live()
+        self._live = self._new(console=self._console, refresh_per_second=8, get_renderable=self._draw)
         self._live.start()
 
     def step(self, event: StepEvent) -> None:
@@ -145,7 +146,7 @@ class LiveProgress:
             outer.add_row(self._line(node.ljust(width), events))
         return outer
 
-    def _line(self, node: str, events: Sequence[StepEvent]) -> object:
+    def _line(self, node: str, events: Sequence[StepEvent]) -> Text:
         from rich.text import Text  # noqa: PLC0415
 
         if not events:
