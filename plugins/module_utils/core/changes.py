@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from .actual import Actual
 from .desired import DesiredState
 from .difference import Difference, file_changes, needed_actions, setting_changes
 from .observed import ObservedState, actual_of
@@ -41,17 +42,41 @@ def plan_changes(desired: DesiredState, observed: ObservedState, files: Iterable
 
 def all_changes(desired: DesiredState, observed: ObservedState, files: Iterable[NodeFile] = ()) -> Changes:
     """Return the changes with what is needed to carry them out and to tell later whether they still hold."""
-    items = tuple(files)
-    now = files_now(observed.snapshot)
-    difference = setting_changes(desired, lambda setting: actual_of(observed, setting, desired))
-    removed = removed_settings(desired, now)
-    changes = (*difference.changes, *removed, *_files(items, now, difference, removed))
-    return Changes(
-        changes=changes,
-        actions=needed_actions(changes, changed_paths(items, now), desired),
-        matching=difference.matching,
-        observed={**difference.observed, **file_basis(items, now)},
-    )
+    return ChangePlanner(desired, tuple(files)).changes_of(observed)
+
+
+@dataclass
+class ChangePlanner:
+    """Plans the changes of nodes that shall be alike; nodes on which the same was found share one answer."""
+
+    desired: DesiredState
+    files: tuple[NodeFile, ...] = ()
+    _known: dict[Hashable, Changes] = field(default_factory=dict)
+
+    def changes_of(self, observed: ObservedState) -> Changes:
+        """Return the changes of one node."""
+        now = files_now(observed.snapshot)
+        actual = {one.id: actual_of(observed, one, self.desired) for one in self.desired.settings}
+        texts = {path: now.texts[path] for path in self._paths(now) if path in now.texts}
+        found = tuple((one.value, bool(one.unknown)) for one in actual.values())
+        key = (found, tuple(sorted(texts.items())), tuple(sorted(now.owned.items())), now.absent & set(now.owned))
+        if key not in self._known:
+            self._known[key] = self._compute(now, actual)
+        return self._known[key]
+
+    def _paths(self, now: FilesNow) -> set[str]:
+        return {item.path for item in self.files} | set(now.owned)
+
+    def _compute(self, now: FilesNow, actual: Mapping[str, Actual]) -> Changes:
+        difference = setting_changes(self.desired, lambda setting: actual[setting.id])
+        removed = removed_settings(self.desired, now)
+        changes = (*difference.changes, *removed, *_files(self.files, now, difference, removed))
+        return Changes(
+            changes=changes,
+            actions=needed_actions(changes, changed_paths(self.files, now), self.desired),
+            matching=difference.matching,
+            observed={**difference.observed, **file_basis(self.files, now)},
+        )
 
 
 def _files(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from .cpuset import CpuSet
@@ -115,7 +116,14 @@ class DesiredState:
 
     def of(self, area: Area) -> Iterator[Setting]:
         """Yield the settings of one area, in order."""
-        return (setting for setting in self.settings if setting.area is area)
+        return iter(self._by_area.get(area, ()))
+
+    @cached_property
+    def _by_area(self) -> dict[Area, tuple[Setting, ...]]:
+        return {
+            area: tuple(setting for setting in self.settings if setting.area is area)
+            for area in {setting.area for setting in self.settings}
+        }
 
     def get(self, setting_id: str) -> Setting | None:
         """Return the setting of that id, or None."""

@@ -54,9 +54,9 @@ def kubelet_command(snapshot: Snapshot) -> KubeletCommand:
 def process_files(snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the processes of the snapshot: the name of each program with the `comm` files that say it."""
     found: dict[str, tuple[str, ...]] = {}
-    for path, text in snapshot.files.items():
-        if path.startswith("/proc/") and path.endswith("/comm"):
-            name = text.strip()
+    for path in snapshot.proc_files:
+        if path.endswith("/comm"):
+            name = snapshot.files[path].strip()
             found[name] = (*found.get(name, ()), path)
     return found
 

@@ -77,7 +77,7 @@ def sysctl_names(snapshot: Snapshot) -> frozenset[str] | None:
         if directory.startswith(_SYSCTL_ROOT):
             found |= _dotted_names(directory, tuple(names))
     directories = {_dotted(path) for path in snapshot.listings if path.startswith(f"{_SYSCTL_ROOT}/")}
-    read = {_dotted(path) for path in snapshot.files if path.startswith(f"{_SYSCTL_ROOT}/")}
+    read = {_dotted(path) for path in snapshot.proc_files if path.startswith(f"{_SYSCTL_ROOT}/")}
     return frozenset((found - directories) | read)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 SNAPSHOT_API_VERSION = "tunectl.io/v1alpha1"
@@ -30,6 +31,11 @@ class Snapshot:
     absent: frozenset[str] = frozenset()
     facts: Mapping[str, Any] = field(default_factory=dict)
     simulated: bool = False
+
+    @cached_property
+    def proc_files(self) -> tuple[str, ...]:
+        """The files below /proc, in order; most others are about hardware."""
+        return tuple(path for path in self.files if path.startswith("/proc/"))
 
     def text(self, path: str) -> str | None:
         """Return the stripped text of a file, or None when it was not read."""

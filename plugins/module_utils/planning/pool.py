@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.changes import all_changes
+from ..core.changes import ChangePlanner, Changes
 from ..core.desire import Desire, desire
 from ..core.desired import Platform
 from ..core.environment import NodeEnvironment, environment
 from ..core.errors import RefusedError
-from ..core.findings import Finding
 from ..core.fingerprint import hardware_fingerprint
 from ..core.hardware import pool_findings
 from ..core.jsonform import digest, to_json
@@ -68,6 +67,8 @@ class _Target:
 
     wanted: Desire
     artefacts: NodeArtefacts
+    facts: Mapping[str, str | None]
+    changes: ChangePlanner
 
 
 @dataclass
@@ -82,7 +83,8 @@ class Planner:
     topologies: dict[str, Topology] = field(default_factory=dict)
     _machines: dict[str, Topology] = field(default_factory=dict)
     _targets: dict[tuple[str, NodeEnvironment], _Target] = field(default_factory=dict)
-    _located: dict[tuple[int, str], tuple[Finding, ...]] = field(default_factory=dict)
+    # By identity: the changes of a target live as long as the target.
+    _bases: dict[int, tuple[str, Mapping[str, str | None]]] = field(default_factory=dict)
 
     def plan_node(self, snapshot: Snapshot) -> NodePlan:
         """Return the plan of one node."""
@@ -90,14 +92,12 @@ class Planner:
         fingerprint = hardware_fingerprint(snapshot)
         software = environment(observed)
         target = self._target(snapshot, fingerprint, software)
-        return self._node_plan(observed, fingerprint, software, target)
+        return self._node_plan(observed, fingerprint, target)
 
-    def _node_plan(
-        self, observed: ObservedState, fingerprint: str, software: NodeEnvironment, target: _Target
-    ) -> NodePlan:
+    def _node_plan(self, observed: ObservedState, fingerprint: str, target: _Target) -> NodePlan:
         desired, artefacts = target.wanted.desired, target.artefacts
-        found = all_changes(desired, observed, artefacts.files)
-        basis: Mapping[str, str | None] = {**node_facts(software), **found.observed}
+        found = target.changes.changes_of(observed)
+        basis = self._basis(target, found)
         return NodePlan(
             node=observed.node,
             fingerprint=fingerprint,
@@ -108,10 +108,17 @@ class Planner:
             actions=found.actions,
             findings=tuple(replace(finding, subject=observed.node) for finding in target.wanted.findings),
             matching=found.matching,
-            basis=digest(basis),
+            basis=basis[0],
             simulated=observed.simulated,
-            observed=basis,
+            observed=basis[1],
         )
+
+    def _basis(self, target: _Target, found: Changes) -> tuple[str, Mapping[str, str | None]]:
+        """Return the digest of what a plan rests on, and that itself; nodes alike share both."""
+        if id(found) not in self._bases:
+            basis = {**target.facts, **found.observed}
+            self._bases[id(found)] = (digest(basis), basis)
+        return self._bases[id(found)]
 
     def _machine(self, snapshot: Snapshot, fingerprint: str) -> Topology:
         if fingerprint not in self._machines:
@@ -124,7 +131,9 @@ class Planner:
         key = (fingerprint, software)
         if key not in self._targets:
             wanted = desire(self.tier, machine, software, self.platform)
-            self._targets[key] = _Target(wanted, _artefacts(wanted, software))
+            artefacts = _artefacts(wanted, software)
+            changes = ChangePlanner(wanted.desired, artefacts.files)
+            self._targets[key] = _Target(wanted, artefacts, node_facts(software), changes)
         return self._targets[key]
 
 
