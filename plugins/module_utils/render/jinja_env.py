@@ -14,14 +14,14 @@ from .escape import comment, tmpfiles_argument, unit_word
 from .yaml_text import yaml_text
 
 
-def templates_dir() -> Path:
-    """Return the directory of the templates.
+def templates_dir(start: Path | None = None) -> Path:
+    """Return the directory of the templates; `start` is the file to start from, this one by default.
 
     Shape: beside `plugins/` in the collection and in a checkout (where `tunectl.render` is a link into it);
     inside the collection that the wheel carries otherwise.
     Sad paths: `FileNotFoundError` in a broken installation.
     """
-    here = Path(__file__).resolve().parent
+    here = (start or Path(__file__)).resolve().parent
     candidates = (
         here.parents[2] / "templates",
         here.parent / "_collections" / "ansible_collections" / "tunectl" / "node" / "templates",

@@ -111,8 +111,9 @@ def _cpu(tier: Tier, desired: DesiredState) -> dict[str, Any]:
 
 
 def _frequencies(tier: Tier) -> dict[str, int]:
+    # One without the other was refused before.
     pair = {"isolatedCpuFreq": tier.frequency.isolated_khz, "reservedCpuFreq": tier.frequency.reserved_khz}
-    return pair if all(pair.values()) else {}
+    return {name: khz for name, khz in pair.items() if khz}
 
 
 def _hugepages(tier: Tier) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def test_bytes_and_order_are_stable(platform: Platform, big: Snapshot) -> None:
     tier = load_tier("hpc-massive")
     first, second = (render_tier(tier, [big], platform) for _ in range(2))
     assert list(texts(first).items()) == list(texts(second).items())
-    turned = replace(big, files=dict(reversed(big.files.items())))
+    turned = replace(big, files=dict(reversed(list(big.files.items()))))
     assert list(texts(render_tier(tier, [turned], platform)).items()) == list(texts(first).items())
 
 

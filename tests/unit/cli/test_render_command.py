@@ -42,6 +42,15 @@ def test_the_stream_is_for_kubectl(capsys: Capture) -> None:
     assert err.count("no node was looked at") == 2
 
 
+def test_every_output_goes_where_it_was_asked_for(folder: Path, capsys: Capture) -> None:
+    outputs = ["-o", "yaml=all.yaml", "-o", "dir=out", "-o", "json=all.json"]
+    assert run([*OPENSHIFT, "--tier", "hpc-massive", *outputs]) == 0
+    assert capsys.readouterr().out.startswith("tier hpc-massive for pool hpc-massive   openshift")
+    assert len(list(yaml.safe_load_all((folder / "all.yaml").read_text()))) == 2
+    assert json.loads((folder / "all.json").read_text())["summary"]["files"] == 3
+    assert (folder / "out" / "README.md").is_file()
+
+
 def test_a_directory_is_written_and_brought_up_to_date(folder: Path, capsys: Capture) -> None:
     assert run([*OPENSHIFT, "--tier", "hpc-standard", "-o", "dir=out"]) == 0
     out, err = capsys.readouterr()

@@ -153,6 +153,8 @@ def test_running_values_are_all_but_those_that_need_a_boot() -> None:
         RuntimeValue(SLICE, "3000000"),
         RuntimeValue(THP, "never"),
     )
+    at_boot = setting(Area.SYSCTL, "kernel.x", "1", Impact.REBOOT)
+    assert render_node(desired(at_boot), NODE).runtime == ()
     hidden = render_node(desired(setting(Area.RUNTIME, SLICE, "1")), replace(NODE, debugfs=None))
     assert hidden.runtime == (RuntimeValue(SLICE, "1", optional=True),)
 
@@ -170,6 +172,7 @@ def test_module_options_stand_on_one_line_a_module() -> None:
         ((setting(Area.SYSCTL, "vm.swappiness", "10"),), ()),
         ((setting(Area.RUNTIME, SLICE, "1"),), ("daemon-reload",)),
         ((FULL[4],), ("update-grub", "reboot")),
+        ((setting(Area.SWAP, "devices", "off"),), ("daemon-reload", "kubelet-restart")),
     ],
 )
 def test_actions_come_in_the_order_in_which_they_work(settings: tuple[Setting, ...], actions: tuple[str, ...]) -> None:

@@ -150,7 +150,7 @@ def test_a_profile_says_everything_that_a_tier_can_ask_for() -> None:
             disable_smt=False,
         ),
         kernel=KernelSpec(realtime=True, page_size="4k", args=("audit=0", "quiet")),
-        hugepages=HugepagesSpec("1G", (HugepageRequest("1G", 4), HugepageRequest("2M", 128, 1))),
+        hugepages=HugepagesSpec("1G", (HugepageRequest("1G", 4), HugepageRequest("2M", 128, 0))),
         irq=IrqSpec(balance_isolated=False, rps=True),
         net=NetSpec(user_level_networking=True, devices=(NetDevice("ens5*"), NetDevice("", "0x8086", "0x1593"))),
         frequency=FrequencySpec(isolated_khz=2500000, reserved_khz=2800000),
@@ -179,7 +179,7 @@ def test_a_profile_says_everything_that_a_tier_can_ask_for() -> None:
         "hardwareTuning": {"isolatedCpuFreq": 2500000, "reservedCpuFreq": 2800000},
         "hugepages": {
             "defaultHugepagesSize": "1G",
-            "pages": [{"count": 4, "size": "1G"}, {"count": 128, "node": 1, "size": "2M"}],
+            "pages": [{"count": 4, "size": "1G"}, {"count": 128, "node": 0, "size": "2M"}],
         },
         "kernelPageSize": "4k",
         "net": {
@@ -456,6 +456,14 @@ def test_the_pools_of_the_cluster_are_left_alone() -> None:
 def test_the_pace_of_a_pool_is_a_number_or_a_percentage(text: str, value: object) -> None:
     tier = Tier(name="t", openshift=OpenShiftSpec(max_unavailable=text))
     assert manifests(tier)["MachineConfigPool"]["spec"]["maxUnavailable"] == value
+
+
+def test_own_arguments_next_to_a_profile_are_checked_and_the_operator_s_are_not() -> None:
+    with pytest.raises(InputError) as caught:
+        manifests(Tier(name="t", cpu=LISTS, kernel=KernelSpec(args=('a="b c"',))))
+    assert [one.code for one in caught.value.problems] == ["TUN-2201"]
+    all_isolated = Tier(name="t", cpu=replace(LISTS, reserved=CpuSet.parse("0"), isolated=CpuSet.parse("1-127")))
+    assert "PerformanceProfile" in manifests(all_isolated)
 
 
 def test_values_that_no_file_can_hold_are_refused_here_too() -> None:

@@ -72,6 +72,11 @@ def test_text_of_several_lines_stands_as_it_is() -> None:
     assert yaml_text({"data": "a\nb"}) == "data: |-\n  a\n  b\n"
 
 
+@pytest.mark.parametrize("text", ["a \nb\n", " a\nb\n", "a\nb\n\n", "\n\n", "a\tb\nc\n", "\u00e4\nb\n"])
+def test_text_that_a_block_could_lose_is_quoted(text: str) -> None:
+    assert yaml_text({"a": text}).startswith('a: "')
+
+
 def test_mappings_keep_their_order_and_empty_ones_stay_on_the_line() -> None:
     assert yaml_text({"b": {}, "a": [], "c": [{"x": 1, "y": [2]}]}) == (
         'b: {}\na: []\nc:\n  - x: 1\n    "y":\n      - 2\n'
