@@ -48,12 +48,28 @@ def _right_maps(fields: Any, required: tuple[str, ...]) -> st.SearchStrategy[Any
     )
 
 
+_JSON_LEAVES = {
+    "bool": st.booleans(),
+    "int": st.integers(-9999, 9999),
+    "duration": st.sampled_from(("0s", "10s", "1m30s", "500ms")),
+    "text": st.sampled_from(WORDS),
+}
+
+
 def _json_maps(form: Json) -> st.SearchStrategy[Any]:
-    leaves = st.one_of(st.booleans(), st.integers(-9999, 9999), st.sampled_from(WORDS))
+    leaves = st.one_of(*_JSON_LEAVES.values())
     values = st.recursive(
-        leaves, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=2)
+        leaves,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=2),
     )
-    return st.dictionaries(st.sampled_from(form.keys), values, max_size=2)
+    by_type = {
+        **_JSON_LEAVES,
+        "list": st.lists(values, max_size=2),
+        "map": st.dictionaries(st.sampled_from(WORDS), values, max_size=2),
+    }
+    fields = {name: by_type[kind] for name, kind in form.keys.items()}
+    names = st.lists(st.sampled_from(sorted(fields)), max_size=2, unique=True)
+    return names.flatmap(lambda chosen: st.fixed_dictionaries({name: fields[name] for name in chosen}))
 
 
 def _right_scalars(form: Scalar) -> st.SearchStrategy[Any]:

@@ -77,6 +77,7 @@ CODES: dict[str, str] = {
     "TUN-1424": "Cgroups that the kubelet shall enforce are not named, or do not go with the reserved CPUs.",
     "TUN-1425": "A feature gate is set by another key, or would damage running pods.",
     "TUN-1426": "A cache class is given to CPUs of a role that the tier does not have, or that another class has.",
+    "TUN-1427": "A field of KubeletConfiguration has a value with which the kubelet would not start.",
     "TUN-1501": "A node belongs to two pools; only one of them can say what it runs.",
     "TUN-1502": "A pool has no node: no inventory group of that name and no host that names it.",
     "TUN-1503": "A node pattern matches no host of the inventory.",

@@ -146,26 +146,41 @@ MANAGED_FIELDS = {
     "failSwapOn": "memory.swap",
 }
 
-OTHER_FIELDS = tuple(
-    """address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS
-    clusterDomain configMapAndSecretChangeDetectionStrategy containerLogMaxFiles containerLogMaxSize
-    containerLogMaxWorkers containerLogMonitorInterval containerRuntimeEndpoint contentType cpuCFSQuota
-    cpuCFSQuotaPeriod crashLoopBackOff enableContentionProfiling enableControllerAttachDetach
-    enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer enableSystemLogHandler
-    enableSystemLogQuery enforceNodeAllocatable eventBurst eventRecordQPS evictionMaxPodGracePeriod
-    evictionMinimumReclaim evictionPressureTransitionPeriod failCgroupV1 featureGates
-    fileCheckFrequency hairpinMode healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent
-    imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy
-    imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit kernelMemcgNotification kubeAPIBurst kubeAPIQPS
-    kubeReservedCgroup kubeletCgroups localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles
-    maxParallelImagePulls memoryReservationPolicy mergeDefaultEvictionSettings nodeLeaseDurationSeconds
-    nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency oomScoreAdj podCIDR podLogsDir
-    podPidsLimit podsPerCore port preloadedImagesVerificationAllowlist protectKernelDefaults providerID
-    qosReserved readOnlyPort registerNode registerWithTaints registryBurst registryPullQPS resolvConf
-    rotateCertificates runOnce runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap
-    showHiddenMetricsForVersion shutdownGracePeriod shutdownGracePeriodByPodPriority
-    shutdownGracePeriodCriticalPods singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
-    streamingConnectionIdleTimeout syncFrequency systemCgroups systemReservedCgroup tlsCertFile tlsCipherSuites
-    tlsMinVersion tlsPrivateKeyFile tracing userNamespaces volumePluginDir
-    volumeStatsAggPeriod""".split()  # noqa: SIM905  a list of a hundred names
-)
+# All others by their JSON type; a value of another type keeps the kubelet from starting.
+_BY_TYPE = {
+    "bool": """
+        cgroupsPerQOS cpuCFSQuota enableContentionProfiling enableControllerAttachDetach enableDebugFlagsHandler
+        enableDebuggingHandlers enableProfilingHandler enableServer enableSystemLogHandler enableSystemLogQuery
+        failCgroupV1 kernelMemcgNotification localStorageCapacityIsolation makeIPTablesUtilChains
+        mergeDefaultEvictionSettings protectKernelDefaults registerNode rotateCertificates runOnce seccompDefault
+        serializeImagePulls serverTLSBootstrap singleProcessOOMKill
+    """,
+    "int": """
+        containerLogMaxFiles containerLogMaxWorkers eventBurst eventRecordQPS evictionMaxPodGracePeriod healthzPort
+        imageGCHighThresholdPercent imageGCLowThresholdPercent iptablesDropBit iptablesMasqueradeBit kubeAPIBurst
+        kubeAPIQPS maxOpenFiles maxParallelImagePulls nodeLeaseDurationSeconds nodeStatusMaxImages oomScoreAdj
+        podPidsLimit podsPerCore port readOnlyPort registryBurst registryPullQPS
+    """,
+    "duration": """
+        containerLogMonitorInterval cpuCFSQuotaPeriod evictionPressureTransitionPeriod fileCheckFrequency
+        httpCheckFrequency imageMaximumGCAge imageMinimumGCAge nodeStatusReportFrequency nodeStatusUpdateFrequency
+        runtimeRequestTimeout shutdownGracePeriod shutdownGracePeriodCriticalPods streamingConnectionIdleTimeout
+        syncFrequency volumeStatsAggPeriod
+    """,
+    "text": """
+        address cgroupDriver cgroupRoot clusterDomain configMapAndSecretChangeDetectionStrategy containerLogMaxSize
+        containerRuntimeEndpoint contentType hairpinMode healthzBindAddress imagePullCredentialsVerificationPolicy
+        imageServiceEndpoint kubeReservedCgroup kubeletCgroups memoryReservationPolicy podCIDR podLogsDir providerID
+        resolvConf showHiddenMetricsForVersion staticPodPath staticPodURL systemCgroups systemReservedCgroup
+        tlsCertFile tlsMinVersion tlsPrivateKeyFile volumePluginDir
+    """,
+    "list": """
+        allowedUnsafeSysctls clusterDNS enforceNodeAllocatable preloadedImagesVerificationAllowlist
+        registerWithTaints shutdownGracePeriodByPodPriority tlsCipherSuites
+    """,
+    "map": """
+        authentication authorization crashLoopBackOff evictionMinimumReclaim featureGates logging qosReserved
+        staticPodURLHeader tracing userNamespaces
+    """,
+}
+OTHER_FIELDS = {name: kind for kind, names in _BY_TYPE.items() for name in names.split()}

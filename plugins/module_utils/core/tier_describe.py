@@ -12,6 +12,7 @@ from .kubelet_fields import CPU_MANAGER_OPTIONS, TOPOLOGY_MANAGER_OPTIONS, Polic
 from .tier import TIER_API_VERSION
 from .tier_fields import TIER
 from .tier_forms import Choices, Cpus, Form, Json, Record, Scalar, Sequence, Table
+from .tier_json import JSON_TYPES
 
 SCHEMA_ID = "https://tunectl.io/schemas/v1alpha1/tier.json"
 
@@ -169,7 +170,7 @@ def _schema(form: Form) -> dict[str, Any]:
         # Without `required`: a file may change one key of the intent that it inherits.
         intent = {name: value for name, value in _record_schema(form.intent).items() if name != "required"}
         return {"anyOf": [text, intent]}
-    return _closed({name: {} for name in form.keys})
+    return _closed({name: _nullable(dict(JSON_TYPES[kind].schema)) for name, kind in form.keys.items()})
 
 
 def _record_schema(form: Record) -> dict[str, Any]:

@@ -133,7 +133,7 @@ _KUBELET = Record(
         "config": Json(
             "a field of KubeletConfiguration",
             "TUN-1213",
-            tuple(OTHER_FIELDS),
+            OTHER_FIELDS,
             {
                 name: f"the tier has a key of its own for it: {key}" if key else "tunectl writes it itself"
                 for name, key in MANAGED_FIELDS.items()

@@ -94,11 +94,15 @@ class Cpus:
 
 @dataclass(frozen=True)
 class Json:
-    """Free JSON data below keys from a closed set; `hints` answer keys that are known but do not belong here."""
+    """Free JSON data below keys from a closed set.
+
+    Shape: `keys` gives the type of each key's value: bool, int, duration, text, list or map. `hints` answer keys that
+    are known but do not belong here.
+    """
 
     noun: str
     code: str
-    keys: tuple[str, ...]
+    keys: Mapping[str, str]
     hints: Mapping[str, str] = field(default_factory=dict)
 
 

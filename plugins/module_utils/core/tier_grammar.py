@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from .cpuset import CpuSet
@@ -110,6 +111,15 @@ THRESHOLD = _quantity(
     "a quantity such as 2Gi, or a percentage; 0% and 100% switch the signal off",
 )
 DURATION = matched("a duration", "TUN-1203", _DURATION, "a number with ns, us, ms, s, m or h, such as 10s or 1m30s")
+_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def duration_ns(text: str) -> int:
+    """Return a duration in nanoseconds, rounded down; the text must be right."""
+    parts = re.findall(r"([0-9.]+)(ns|us|µs|ms|s|m|h)", text)
+    return int(sum(Fraction(number.rstrip(".")) * _NANOSECONDS[unit] for number, unit in parts))
+
+
 HUGEPAGE_SIZE = choice("a hugepage size", HUGEPAGE_SIZES, "TUN-1209")
 MAX_UNAVAILABLE = or_number(
     matched(

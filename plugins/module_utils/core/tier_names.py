@@ -50,7 +50,8 @@ INTERFACE = matched(
     r"!?[A-Za-z0-9_.:@*-]+",
     "a name; * stands for anything, a leading ! means all others",
 )
-HEX_ID = matched("a PCI id", "TUN-1212", r"0x[0-9a-fA-F]{1,4}", "0x and one to four hexadecimal digits, in quotes")
+# Four digits: on the node a shorter id would match as the beginning of others.
+HEX_ID = matched("a PCI id", "TUN-1212", r"0x[0-9a-fA-F]{4}", "0x and four hexadecimal digits, in quotes")
 CLASS_NAME = matched(
     "a name",
     "TUN-1212",

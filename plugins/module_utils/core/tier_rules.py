@@ -11,6 +11,7 @@ from itertools import combinations
 from .cpuset import CpuSet
 from .tier import CpuIntent, CpuRequest, Manifest, Tier
 from .tier_breach import Breach, Rule, breaches, repeated
+from .tier_rules_config import CONFIG_RULES
 from .tier_rules_kubelet import KUBELET_RULES
 from .tier_tree import Fault
 
@@ -26,7 +27,7 @@ _SIZE_FAMILIES = {
 
 def broken_rules(tier: Tier, failed: AbstractSet[str]) -> list[Fault]:
     """Return the faults of a tier whose fields are right one by one; rules about a `failed` field are left out."""
-    return list(breaches((*TIER_RULES, *KUBELET_RULES), tier, failed))
+    return list(breaches((*TIER_RULES, *KUBELET_RULES, *CONFIG_RULES), tier, failed))
 
 
 def _named_cpus(request: CpuRequest) -> CpuSet:

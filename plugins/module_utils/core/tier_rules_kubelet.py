@@ -7,7 +7,7 @@ Source: kubelet configuration v1beta1, validation and start-up checks of the res
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -73,7 +73,8 @@ def _reservation(tier: Tier, resource: str) -> Fraction:
 
 def _percent_with_static_memory(tier: Tier) -> Iterator[Breach]:
     threshold = tier.kubelet.eviction_hard.get("memory.available", "")
-    if _pins_memory(tier) and is_percentage(threshold):
+    # These two switch the signal off, which is exact.
+    if _pins_memory(tier) and is_percentage(threshold) and threshold not in ("0%", "100%"):
         what = f"the eviction threshold {threshold} does not go with the Static memory manager"
         why = "its reservation must be exact to the byte, and a share differs from machine to machine"
         yield Breach("kubelet.eviction_hard.memory.available", what, why, "write an amount, such as 2Gi")
@@ -94,6 +95,7 @@ def _reserved_memory_sum(tier: Tier) -> Iterator[Breach]:
     kubelet = tier.kubelet
     known = "memory" in kubelet.system_reserved and "memory" in kubelet.kube_reserved
     eviction = kubelet.eviction_hard.get("memory.available", _DEFAULT_EVICTION)
+    eviction = "0" if eviction in ("0%", "100%") else eviction
     if not kubelet.reserved_memory or not known or is_percentage(eviction):
         return
     parts = (kubelet.kube_reserved["memory"], kubelet.system_reserved["memory"], eviction)
@@ -125,9 +127,7 @@ def _swap(tier: Tier) -> Iterator[Breach]:
 
 
 def _gates(tier: Tier) -> Iterator[Breach]:
-    gates = tier.kubelet.config.get("featureGates")
-    if not isinstance(gates, Mapping):
-        return
+    gates = tier.kubelet.config.get("featureGates", {})
     if "MemoryQoS" in gates:
         path = "kubelet.config.featureGates.MemoryQoS"
         yield Breach(path, "the gate MemoryQoS has a key of its own", "", f"memory_qos: {_yes(gates['MemoryQoS'])}")
@@ -148,16 +148,15 @@ def _reserved_cgroups(tier: Tier) -> Iterator[Breach]:
             what = f"{key} does not go with cpu.reserved"
             why = "the kubelet takes either a list of CPUs or a cgroup for the system, never both"
             yield Breach(f"kubelet.config.{key}", what, why, "keep one of them")
-        name = config.get(key)
-        if isinstance(name, str) and name.endswith((".service", ".scope")):
+        name = config.get(key, "")
+        if name.endswith((".service", ".scope")):
             what = f"{key} names a unit that is no slice"
             yield Breach(f"kubelet.config.{key}", what, "only a slice can hold others", "name a .slice")
 
 
 def _enforcement(tier: Tier) -> Iterator[Breach]:
     config = tier.kubelet.config
-    enforced = config.get("enforceNodeAllocatable")
-    for position, word in enumerate(enforced if isinstance(enforced, list) else []):
+    for position, word in enumerate(config.get("enforceNodeAllocatable", [])):
         key = _CGROUP_KEYS.get(str(word).replace("-compressible", ""))
         if key and not config.get(key):
             path = f"kubelet.config.enforceNodeAllocatable.{position}"

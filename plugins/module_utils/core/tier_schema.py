@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .errors import InputError
@@ -12,6 +11,8 @@ from .findings import Origin
 from .tier import TIER_API_VERSION, CpuIntent, Tier
 from .tier_fields import TIER, key_elsewhere
 from .tier_forms import Choices, Cpus, Form, Json, Record, Refusal, Scalar, Sequence, Table, did_you_mean
+from .tier_grammar import DURATION
+from .tier_json import JSON_TYPES, json_value
 from .tier_names import sysctl_name
 from .tier_rules import broken_rules
 from .tier_tree import IDENTITY, Entries, Entry, Fault, Items, Leaf, Node, Path, find, in_file_order, without
@@ -101,8 +102,8 @@ class _Decoder:
         self.faults.append(Fault(origin, where, refusal.code or code, refusal.what, refusal.why, refusal.fix))
         return _MISSING
 
-    def _wrong_shape(self, node: Node, path: Path, why: str) -> Any:
-        return self._fault(node.origin, path, "TUN-1103", Refusal(f"{_kind_of(node)} cannot stand here", why))
+    def _wrong_shape(self, node: Node, path: Path, why: str, fix: str = "") -> Any:
+        return self._fault(node.origin, path, "TUN-1103", Refusal(f"{_kind_of(node)} cannot stand here", why, fix))
 
     def _scalar(self, form: Scalar, node: Node, path: Path) -> Any:
         if not isinstance(node, Leaf):
@@ -230,11 +231,22 @@ class _Decoder:
                 what = f"{entry.key} cannot be set here"
                 self._fault(entry.origin, (*path, entry.key), form.code, Refusal(what, form.hints[entry.key]))
             elif entry.key not in form.keys:
-                self._unknown_key(entry, path, form.keys, form.code, form.noun)
+                self._unknown_key(entry, path, tuple(form.keys), form.code, form.noun)
             elif not _is_null(entry.node):
                 self.origins[".".join((*path, entry.key))] = entry.node.origin
-                values[entry.key] = self._json(entry.node, (*path, entry.key))
+                values[entry.key] = self._typed_json(form.keys[entry.key], entry.node, (*path, entry.key))
         return {name: value for name, value in values.items() if value is not _MISSING}
+
+    def _typed_json(self, kind: str, node: Node, path: Path) -> Any:
+        """Return the JSON value of a field that has a type."""
+        wanted = JSON_TYPES[kind]
+        if not isinstance(node, wanted.shape) or (isinstance(node, Leaf) and node.kind not in wanted.kinds):
+            quoted = isinstance(node, Leaf) and "str" in wanted.kinds
+            fix = f'quote it: "{node.text}"' if quoted and isinstance(node, Leaf) else ""
+            return self._wrong_shape(node, path, f"the kubelet wants {wanted.noun}", fix)
+        if kind == "duration" and isinstance(node, Leaf):
+            return self._scalar(DURATION, node, path)
+        return self._json(node, path)
 
     def _json(self, node: Node, path: Path) -> Any:
         if isinstance(node, Items):
@@ -242,30 +254,12 @@ class _Decoder:
         if isinstance(node, Entries):
             return {entry.key: self._json(entry.node, (*path, entry.key)) for entry in node.entries}
         try:
-            return _plain(node)
+            return json_value(node)
         except ValueError:
             what = f"{node.text} is not read the same way by every YAML reader"
             return self._fault(
                 node.origin, path, "TUN-1111", Refusal(what, "true, false, a plain number or quoted text")
             )
-
-
-def _plain(leaf: Leaf) -> Any:
-    """Return the JSON value of a leaf; raises `ValueError` where YAML readers disagree about it."""
-    if leaf.kind == "null":
-        return None
-    if leaf.kind == "bool":
-        return {"true": True, "false": False}[leaf.text.lower()] if leaf.text.lower() in ("true", "false") else _odd()
-    if leaf.kind == "int":
-        return int(leaf.text) if str(int(leaf.text)) == leaf.text else _odd()
-    if leaf.kind == "float":
-        number = float(leaf.text)
-        return number if math.isfinite(number) and "_" not in leaf.text else _odd()
-    return leaf.text
-
-
-def _odd() -> Any:
-    raise ValueError
 
 
 def _allowed(form: Scalar) -> str:
