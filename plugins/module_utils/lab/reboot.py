@@ -18,7 +18,7 @@ from .system_files import root_uuid
 from .tree import BOOT_ID, SWAPS, new_boot_id, read_kernel, write_files, write_hardware, write_kernel
 
 _WRITING = ("/bin/sh", "-c")
-_WORDS = 6
+_OPERANDS = 4
 _SWAPS_HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 _SWAP_FIELDS = 4
 
@@ -111,8 +111,13 @@ def _configure(root: Path, kernel: RunningKernel) -> list[str]:
 
 
 def _run_units(kernel: RunningKernel, commands: list[list[str]]) -> list[str]:
-    # `sh -c SCRIPT NAME VALUE FILE` is how values are written to a file of the kernel.
-    writes = [tuple(command[4:]) for command in commands if tuple(command[:2]) == _WRITING and len(command) == _WORDS]
+    # `sh -c SCRIPT NAME VALUE FILE [VALUE FILE]...` is how values are written to files of the kernel.
+    writes = [
+        pair
+        for command in commands
+        if tuple(command[:2]) == _WRITING
+        for pair in zip(command[_OPERANDS::2], command[_OPERANDS + 1 :: 2])
+    ]
     return [f"{path}: {value}" for value, path in writes if not kernel.write(path, value)]
 
 

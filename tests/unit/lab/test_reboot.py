@@ -90,10 +90,13 @@ def test_tmpfiles_are_applied_after_sysctl_and_units_last(tmp_path: Path) -> Non
     _put(root, "/etc/tmpfiles.d/tunectl.conf", f"w {_THP}/enabled - - - - madvise\nw {knob} - - - - 5\n")
     _put(root, "/etc/systemd/system/kubelet.service.d/20-tunectl.conf", "[Unit]\nWants=tunectl-debugfs.service\n")
     script = """/bin/sh -c "echo \\"$$1\\" > \\"$$2\\"" tunectl 10000000"""
-    _put(root, "/etc/systemd/system/tunectl-debugfs.service", f"[Service]\nExecStart={script} {knob}\n")
+    other = "/sys/kernel/debug/sched/migration_cost_ns"
+    unit = f"[Service]\nExecStart={script} {knob} 7 {other}\n"
+    _put(root, "/etc/systemd/system/tunectl-debugfs.service", unit)
     assert reboot(root).refused == ()
     assert text_of(root, f"{_THP}/enabled") == "always [madvise] never"
     assert text_of(root, knob) == "10000000"
+    assert text_of(root, other) == "7"
 
 
 def test_nosmt_takes_threads_out_of_the_topology_and_a_reboot_brings_them_back(tmp_path: Path) -> None:
