@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.tunectl.node.plugins.module_utils.snapshot_reader import read_snapshot
 from support.oracles import missing, oracle_dir, oracle_files
-from support.trees import unpack
 
+from tunectl.adapters.snapshot_files import load_snapshots
+from tunectl.core.fingerprint import hardware_fingerprint
 from tunectl.core.machine import topology_from_facts, topology_to_facts
 from tunectl.core.snapshot import Snapshot
 from tunectl.core.sysfs import read_topology
@@ -24,12 +24,9 @@ _CAPTURES = [archive for archive in oracle_files("ppc", "sysfs-*.tar.gz") if _de
 
 
 @pytest.fixture(scope="module", params=_CAPTURES, ids=lambda archive: archive.name)
-def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Any]:
-    root = unpack(request.param, tmp_path_factory.mktemp("tree"))
-    facts = json.loads(_described(request.param).read_text(encoding="utf-8"))
-    # The reader is the collection's class, the core the package's: one file, two module names.
-    data = json.loads(json.dumps(read_snapshot(str(root), facts["name"]).to_json()))
-    return Snapshot.from_json(data), facts
+def captured(request: pytest.FixtureRequest) -> tuple[Snapshot, Any]:
+    (snapshot,) = load_snapshots(request.param)
+    return snapshot, json.loads(_described(request.param).read_text(encoding="utf-8"))
 
 
 def test_there_are_captured_machines() -> None:
@@ -66,3 +63,8 @@ def test_totals_equal_the_description(captured: tuple[Snapshot, Any]) -> None:
         facts["model_name"],
         facts["arch"],
     )
+
+
+def test_captured_machines_differ() -> None:
+    prints = {hardware_fingerprint(load_snapshots(archive)[0]) for archive in _CAPTURES}
+    assert len(prints) == len(_CAPTURES)

@@ -101,12 +101,7 @@ def lockdown(snapshot: Snapshot) -> str:
 
 def distribution(snapshot: Snapshot) -> tuple[str, str]:
     """Return ID and VERSION_ID of os-release(5), "" where they are not given."""
-    values: dict[str, str] = {}
-    for line in (snapshot.text("/etc/os-release") or "").splitlines():
-        name, equals, value = line.partition("=")
-        if equals:
-            values[name.strip()] = _unquoted(value.strip())
-    return values.get("ID", ""), values.get("VERSION_ID", "")
+    return _os_release(snapshot.files.get("/etc/os-release", ""))
 
 
 def boot_loader(snapshot: Snapshot) -> str:
@@ -156,8 +151,19 @@ def _dotted_names(directory: str, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_dotted(f"{directory}/{name}") for name in names)
 
 
+@lru_cache(maxsize=8192)
 def _dotted(path: str) -> str:
     return path[len(_SYSCTL_ROOT) + 1 :].translate(str.maketrans("./", "/."))
+
+
+@lru_cache(maxsize=64)
+def _os_release(text: str) -> tuple[str, str]:
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.partition("=")
+        if equals:
+            values[name.strip()] = _unquoted(value.strip())
+    return values.get("ID", ""), values.get("VERSION_ID", "")
 
 
 def _unquoted(value: str) -> str:

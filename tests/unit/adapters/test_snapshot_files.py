@@ -111,6 +111,26 @@ def test_members_that_would_be_written_outside_are_refused(tmp_path: Path) -> No
     assert not (tmp_path / "evil").exists()
 
 
+def test_archives_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunectl.adapters.node_trees._MAX_BYTES", 10)
+    with pytest.raises(InputError, match="it holds more than"):
+        load_snapshots(_tar(tmp_path / "n.tar.gz", _TREE))
+
+
+def test_a_python_that_cannot_unpack_safely_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = _tar(tmp_path / "n.tar.gz", _TREE)
+    monkeypatch.delattr(tarfile, "data_filter")
+    with pytest.raises(InputError, match=r"3\.11\.4"):
+        load_snapshots(archive)
+
+
+def test_a_document_without_measure_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_snapshots(tmp_path / "s.json.gz", [_ONE])
+    monkeypatch.setattr("tunectl.adapters.snapshot_files._MAX_DOCUMENT", 10)
+    with pytest.raises(InputError, match="larger than"):
+        load_snapshots(tmp_path / "s.json.gz")
+
+
 def test_a_hard_link_to_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be unpacked"):
         load_snapshots(_tar(tmp_path / "n.tar.gz", _TREE, _link("proc/x", "proc/none", tarfile.LNKTYPE)))

@@ -1,5 +1,6 @@
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from support.topologies import topologies
 
 from tunectl.core.cpuset import CpuSet
-from tunectl.core.machine import topology_from_facts, topology_to_facts
+from tunectl.core.machine import sibling_fault, topology_from_facts, topology_to_facts
 from tunectl.core.topology import CoreType, HugepagePool, Topology
 
 
@@ -142,6 +143,28 @@ def test_malformed_descriptions_name_the_key(path: list[Any], value: Any, named:
     with pytest.raises(ValueError, match=r".+") as caught:
         topology_from_facts(facts)
     assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("facts", "named"),
+    [
+        ([], "an object with the keys cpus and numa_nodes"),
+        ({**_machine(), "cpus": [{"cpu": 0, "online": False}]}, "no CPU is online"),
+        ({"cpus": _machine()["cpus"]}, "numa_nodes: missing"),
+        ({**_machine(), "numa_nodes": [{"id": 0}, {"id": 1}, {"id": 1}]}, "NUMA node 1 is described twice"),
+    ],
+)
+def test_descriptions_that_are_no_machine(facts: Any, named: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(named)):
+        topology_from_facts(facts)
+
+
+def test_siblings_must_be_online() -> None:
+    cpus = topology_from_facts(_machine()).cpus
+    assert sibling_fault(cpus) is None
+    fault = sibling_fault(cpus[:1])
+    assert fault is not None
+    assert (fault[0], "which is not online" in fault[1]) == (0, True)
 
 
 @pytest.mark.parametrize("key", ["cpu", "socket", "core", "thread_siblings"])

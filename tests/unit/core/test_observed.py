@@ -95,6 +95,17 @@ def test_hugepages_without_size() -> None:
     assert actual_of(_cmdline("hugepages=8 hugepagesz=1G hugepages=2"), setting).value == "8"
 
 
+def test_hugepages_of_a_size_that_nobody_understands() -> None:
+    setting = _setting(Area.CMDLINE, "hugepages", "8", "cmdline.hugepages.big")
+    assert actual_of(_cmdline("hugepagesz=big hugepages=8"), setting).value == "8"
+    assert actual_of(_cmdline("hugepagesz=huge hugepages=8"), setting).value is None
+
+
+def test_an_argument_that_no_spelling_gives_back_is_shown_as_it_is() -> None:
+    actual = actual_of(_cmdline('a="x"y'), _setting(Area.CMDLINE, "a", "1"))
+    assert (actual.value, actual.evidence[0].text) == ('x"y', 'a=x"y')
+
+
 def test_a_command_line_that_was_not_read_is_unknown() -> None:
     observed = _observed({}, unreadable={"/proc/cmdline": "permission denied"})
     assert actual_of(observed, _setting(Area.CMDLINE, "a", None)) == Actual(unknown="/proc/cmdline: permission denied")

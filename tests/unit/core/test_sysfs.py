@@ -111,6 +111,19 @@ def test_memory_only_and_cpuless_nodes_are_nodes() -> None:
     ]
 
 
+def test_a_node_tree_without_summary_or_meminfo_keys() -> None:
+    snapshot = _edited({f"{NODE}/online": None, "/proc/meminfo": None})
+    read = read_topology(snapshot)
+    assert ([node.id for node in read.numa_nodes], read.default_hugepage_kib) == ([0, 1], 2048)
+    assert read_topology(_edited({"/proc/meminfo": "MemFree: 1 kB\n"})).default_hugepage_kib == 2048
+
+
+def test_other_names_in_a_directory_of_hugepages_are_no_sizes() -> None:
+    snapshot = snapshot_of(_machine())
+    listings = {**snapshot.listings, f"{NODE}/node0/hugepages": ("README", "hugepages-kB")}
+    assert read_topology(replace(snapshot, listings=listings)).numa_nodes[0].hugepages == ()
+
+
 def test_the_last_level_is_the_highest_level() -> None:
     changes = {}
     for cpu in range(4):
