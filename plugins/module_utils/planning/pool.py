@@ -12,7 +12,6 @@ from ..core.changes import ChangePlanner, Changes
 from ..core.desire import Desire, desire
 from ..core.desired import Platform
 from ..core.environment import NodeEnvironment, environment
-from ..core.errors import RefusedError
 from ..core.fingerprint import hardware_fingerprint
 from ..core.hardware import pool_findings
 from ..core.jsonform import digest, to_json
@@ -38,7 +37,7 @@ def plan_pool(
     """Return the plan of a tier for the nodes whose snapshots these are, in their order.
 
     Shape: computed once for each hardware and software; equal arguments give an equal plan with an equal id.
-    Critical findings are part of the plan, which is then `blocked`; such nodes have no files where none can be written.
+    Critical findings are part of the plan, which is then `blocked`.
     Sad paths: `RefusedError` TUN-21xx when no partition can be computed, `InputError` TUN-2200 to TUN-2205 for values
     that no file can hold.
     """
@@ -63,7 +62,7 @@ def node_plan_document(plan: PoolPlan, node: NodePlan) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Target:
-    """What nodes of one hardware and software become; `artefacts` are empty where nothing can be written."""
+    """What nodes of one hardware and software become, and what a plan for them rests on beside their settings."""
 
     wanted: Desire
     artefacts: NodeArtefacts
@@ -131,20 +130,10 @@ class Planner:
         key = (fingerprint, software)
         if key not in self._targets:
             wanted = desire(self.tier, machine, software, self.platform)
-            artefacts = _artefacts(wanted, software)
+            artefacts = render_node(wanted.desired, software)
             changes = ChangePlanner(wanted.desired, artefacts.files)
             self._targets[key] = _Target(wanted, artefacts, node_facts(software), changes)
         return self._targets[key]
-
-
-def _artefacts(wanted: Desire, software: NodeEnvironment) -> NodeArtefacts:
-    try:
-        return render_node(wanted.desired, software)
-    except RefusedError:
-        # The renderer refuses what a critical finding already says; without one it is ours to report.
-        if any(finding.blocks for finding in wanted.findings):
-            return NodeArtefacts()
-        raise
 
 
 def _plan_id(tier: Tier, platform: Platform, nodes: Iterable[NodePlan]) -> str:

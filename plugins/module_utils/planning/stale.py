@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from ..core.changes import file_basis
 from ..core.difference import setting_changes
 from ..core.environment import NodeEnvironment, environment
 from ..core.errors import Problem, problem
 from ..core.fingerprint import hardware_fingerprint
 from ..core.observed import actual_of, observe
 from ..core.plan import NodePlan, PoolPlan
-from ..core.plan_files import files_now
+from ..core.plan_files import changed_paths, files_now
 from ..core.snapshot import Snapshot
 from .documents import snapshot_documents
 
@@ -36,7 +39,8 @@ def stale_reasons(plan: PoolPlan, snapshots: Sequence[Snapshot]) -> tuple[Proble
     """Return one problem for each node of the plan that is not as it was when the plan was made.
 
     Shape: TUN-3301 names what moved, `vm.stat_interval was 1 when planned, is 10 now`; TUN-3302 a node of which there
-    is no snapshot. Empty when the plan still holds. Nodes that the plan does not name are not looked at.
+    is no snapshot. Empty when the plan still holds: what moved to where the plan wants it is no reason, so that a
+    plan can be applied again after it was interrupted. Nodes that the plan does not name are not looked at.
     """
     by_node = {snapshot.node: snapshot for snapshot in snapshots}
     return tuple(found for node in plan.nodes for found in _node_problems(plan, node, by_node.get(node.node)))
@@ -66,27 +70,40 @@ def _node_problems(plan: PoolPlan, node: NodePlan, snapshot: Snapshot | None) ->
 
 
 def _moved(node: NodePlan, snapshot: Snapshot) -> Iterator[str]:
-    fingerprint = hardware_fingerprint(snapshot)
-    if fingerprint != node.fingerprint:
+    now = _look(node, snapshot)
+    if now.done:
+        return
+    if now.fingerprint != node.fingerprint:
         yield "its hardware is another one now, or CPUs or hugepages changed"
-    now = observed_now(node, snapshot)
-    for name in (*node.observed, *(name for name in now if name not in node.observed)):
-        before, after = node.observed.get(name), now.get(name)
-        if before != after:
+    for name in (*node.observed, *(name for name in now.observed if name not in node.observed)):
+        before, after = node.observed.get(name), now.observed.get(name)
+        if before != after and name not in now.as_wanted:
             yield f"{_name(name)} {_was(name, before)} when planned, {_is(name, after)} now"
 
 
-def observed_now(node: NodePlan, snapshot: Snapshot) -> Mapping[str, str | None]:
-    """Return what `NodePlan.observed` would be if the node was planned again to the same desired state."""
+@dataclass(frozen=True)
+class _Look:
+    """A node as it is now; `as_wanted` are the names in `observed` that are as the plan wants them, `done` when all."""
+
+    fingerprint: str
+    observed: Mapping[str, str | None]
+    as_wanted: frozenset[str]
+    done: bool
+
+
+def _look(node: NodePlan, snapshot: Snapshot) -> _Look:
     observed = observe(snapshot, snapshot_documents(snapshot))
     difference = setting_changes(node.desired, lambda setting: actual_of(observed, setting, node.desired))
     files = files_now(snapshot)
-    paths = sorted({item.path for item in node.files} | set(files.owned))
-    return {
-        **node_facts(environment(observed)),
-        **difference.observed,
-        **{f"{_FILE}{path}": files.digest(path) for path in paths},
-    }
+    basis = file_basis(node.files, files)
+    wrong_files = {f"{_FILE}{path}" for path in changed_paths(node.files, files)}
+    wrong = {change.setting for change in difference.changes} | wrong_files
+    return _Look(
+        fingerprint=hardware_fingerprint(snapshot),
+        observed={**node_facts(environment(observed)), **difference.observed, **basis},
+        as_wanted=frozenset((*difference.observed, *basis)) - wrong,
+        done=not wrong and not difference.unknown,
+    )
 
 
 def _name(name: str) -> str:
@@ -107,4 +124,4 @@ def _is(name: str, value: str | None) -> str:
 def _text(name: str, value: str) -> str:
     if name.startswith(_FILE):
         return f"sha256 {value[:_DIGEST_SHOWN]}"
-    return value or "set"
+    return (str(json.loads(value)) if value.startswith('"') else value) or "set"
