@@ -34,12 +34,12 @@ def report(session: Session, error: TunectlError, exit_code: int | None = None) 
     sys.stderr.write(error_text(error, session.talk_screen, _WORDS.get(code, "error")))
     sys.stderr.flush()
     result = Result(kind=session.kind, exit_code=code, summary={"state": error.state}, errors=error.problems)
+    on_stdout = [spec for spec in session.failure_outputs if spec.target is None]
     for spec in session.failure_outputs:
-        text = _failure_text(session, result, spec.format)
-        if spec.target is None:
-            write_stdout(text)
-        else:
-            _write_beside(spec.target, text)
+        if spec.target is not None:
+            _write_beside(spec.target, _failure_text(session, result, spec.format))
+    for spec in on_stdout[:1]:  # however many were asked for, stdout carries one document
+        write_stdout(_failure_text(session, result, spec.format))
     return code
 
 

@@ -47,7 +47,7 @@ def change_rows(plan: PoolPlan) -> list[ChangeRow]:
             groups.setdefault((change.setting, change.wanted, change.impact), []).append((node.node, change))
     rows = []
     for members in groups.values():
-        found = dict.fromkeys("-" if change.now is None else readable(change.now) for _, change in members)
+        found = dict.fromkeys(now_text(change) for _, change in members)
         now = next(iter(found)) if len(found) == 1 else f"{len(found)} values"
         rows.append(ChangeRow(members[0][1], tuple(name for name, _ in members), now))
     return sorted(rows, key=lambda row: -row.change.impact.rank)
@@ -58,7 +58,7 @@ def plan_text(planned: Planned, screen: Screen, *, verbose: bool = False) -> str
     plan = planned.plan
     lines = [_headline(plan, screen, simulated=planned.simulated), ""]
     for alike in planned.alike:
-        lines += _alike_lines(alike, plan, screen)
+        lines += _alike_lines(alike, plan, screen, verbose=verbose)
         lines.append("")
     lines += _changes_lines(plan, screen, verbose=verbose)
     findings = findings_lines(plan.all_findings, screen)
@@ -83,16 +83,18 @@ def _headline(plan: PoolPlan, screen: Screen, *, simulated: bool) -> str:
     return screen.paint(screen.text(left), "strong") + " " * gap + screen.paint(right, "attention")
 
 
-def _alike_lines(alike: Alike, plan: PoolPlan, screen: Screen) -> list[str]:
+def _alike_lines(alike: Alike, plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str]:
     lines = []
     names = [node.node for node in alike.nodes]
     if len(names) < len(plan.nodes):
-        lines += labelled("nodes", _names(names), screen, 0)
-    for role in ROLES:
-        cpus: CpuSet = getattr(alike.partition, role, CpuSet())
-        if cpus:
-            text = f"{cpu_list(cpus.format())}   ({plural(len(cpus), 'CPU')})"
-            lines += labelled(ROLES[role][1], text, screen, 0, 11)
+        lines += labelled("nodes", _names(names), screen, 0, 11)
+    sets = partition_sets(alike.partition)
+    if not sets and not verbose:  # a picture of equal dots tells nothing
+        count = plural(len(alike.topology.online), "CPU")
+        return [*lines, *labelled("CPUs", f"{count}, none is set aside", screen, 0, 11)]
+    for role, cpus in sets.items():
+        text = f"{cpu_list(cpus.format())}   ({plural(len(cpus), 'CPU')})"
+        lines += labelled(ROLES[role][1], text, screen, 0, 11)
     for reason in alike.partition.reasons:
         lines += labelled("why", reason, screen, 0, 11)
     return [*lines, *map_text(map_cpus(alike.topology, alike.partition), screen).splitlines()]
@@ -110,10 +112,10 @@ def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str
     if rows:
         columns = [
             Column(""),
-            Column("CHANGE", elastic=True, least=36),
+            Column("CHANGE", elastic=True, least=44),
             Column("NODES", right=True),
             Column("NOW", elastic=True, least=8),
-            Column("WANTED", elastic=True, least=14),
+            Column("WANTED", elastic=True, least=12),
         ]
         drawn = table_lines(columns, [_change_cells(row) for row in rows], screen)
         lines.append(drawn[0])
@@ -127,13 +129,36 @@ def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str
 
 def _change_cells(row: ChangeRow) -> Row:
     sign, role = _SIGNS[row.change.kind]
-    name = row.change.setting
+    name = row.change.setting.removeprefix("runtime.")  # what is left is a path, which says it all
     return [Cell(sign, role), Cell(name, "strong"), str(len(row.nodes)), row.now, wanted_text(row.change)]
 
 
+def now_text(change: Change) -> str:
+    """Return what a change starts from, as people write it; of two maps only what differs."""
+    now, _ = _differing(change)
+    return "-" if now is None else readable(now) or '""'
+
+
 def wanted_text(change: Change) -> str:
-    """Return what a change leads to, as people write it."""
-    return "-" if change.wanted is None else readable(change.wanted) or "set"
+    """Return what a change leads to, as people write it; of two maps only what differs."""
+    _, wanted = _differing(change)
+    return "-" if wanted is None else readable(wanted) or "set"
+
+
+def _differing(change: Change) -> tuple[str | None, str | None]:
+    try:
+        now, wanted = json.loads(change.now or ""), json.loads(change.wanted or "")
+    except ValueError:
+        return change.now, change.wanted
+    if not (isinstance(now, dict) and isinstance(wanted, dict)):
+        return change.now, change.wanted
+    keys = [key for key in (*wanted, *(key for key in now if key not in wanted)) if now.get(key) != wanted.get(key)]
+    return _some(now, keys), _some(wanted, keys)
+
+
+def _some(fields: dict[str, object], keys: Sequence[str]) -> str | None:
+    kept = {key: fields[key] for key in keys if key in fields}
+    return json.dumps(kept) if kept else None
 
 
 def readable(text: str) -> str:

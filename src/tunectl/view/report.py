@@ -29,7 +29,7 @@ def report_text(report: Verification, screen: Screen, duration_s: float, *, verb
     lines = [_headline(report, screen, duration_s), ""]
     lines += _table(report, rows, screen)
     lines += _explained([row for row in rows if row[0].verdict in _OPEN], screen, verbose=verbose)
-    lines += ["", *_node_lines(report, screen)] if rows and not verbose else _node_lines(report, screen)
+    lines += ["", *_node_lines(report, screen)] if rows else _node_lines(report, screen)
     return "\n".join([*lines, "", _totals(report, screen)]) + "\n"
 
 
@@ -51,10 +51,8 @@ def _explained(rows: Sequence[tuple[Finding, tuple[str, ...]]], screen: Screen, 
 
 
 def _headline(report: Verification, screen: Screen, duration_s: float) -> str:
-    checks = {len(node.findings) for node in report.nodes}
-    each = (
-        f"{checks.pop()} checks" if len(checks) == 1 else f"{min(checks, default=0)} to {max(checks, default=0)} checks"
-    )
+    counts = sorted({len(node.findings) for node in report.nodes}) or [0]
+    each = plural(counts[0], "check") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} checks"
     each += " each" if len(report.nodes) > 1 else ""
     text = f"tier {report.tier}, {plural(len(report.nodes), 'node')}, {each}, {duration_text(duration_s)}"
     label = "simulated" if report.simulated else ""

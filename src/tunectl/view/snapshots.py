@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tunectl.app.snapshots import Difference
+from tunectl.view.quantities import memory_text
 from tunectl.view.screen import Screen
 
 _WIDEST_VALUE = 60
@@ -21,11 +22,10 @@ def snapshots_text(rows: Sequence[Mapping[str, Any]], screen: Screen) -> str:
 def _row(row: Mapping[str, Any], width: int) -> str:
     parts = [
         str(row["node"]).ljust(width),
-        f"{row['sockets']} sockets, {row['cores']} cores, {row['cpus']} CPUs, {row['numa_nodes']} NUMA nodes",
-        f"{row['memory_kib'] // 1048576} GiB",
+        f"{row['cores']} cores, {row['cpus']} CPUs, {row['numa_nodes']} NUMA nodes, {memory_text(row['memory_kib'])}",
         str(row["fingerprint"]),
     ]
-    return "   ".join(parts) + ("   simulated" if row["simulated"] else "")
+    return "  ".join(parts) + ("  simulated" if row["simulated"] else "")
 
 
 def differences_text(found: Sequence[Difference], screen: Screen) -> str:
