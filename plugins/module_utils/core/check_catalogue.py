@@ -227,11 +227,23 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Add --config-dir to KUBELET_EXTRA_ARGS and restart the kubelet (1.28 or newer).",
         source="kubelet --config-dir",
     ),
+    "kubelet.dropin.wins": CheckDoc(
+        title="No later drop-in of the kubelet sets a field of the tier",
+        why="Of several drop-ins that set a field the last one in the order of their names counts.",
+        remedy="Remove the field from that file.",
+        source="kubelet --config-dir",
+    ),
     "kubelet.eviction.partial": CheckDoc(
         title="evictionHard names all signals",
         why="In the kubelet's main file a map with one key replaces all defaults: disks fill up, nothing is evicted.",
         remedy="Name all five default signals.",
         source="KubeletConfiguration v1beta1 evictionHard",
+    ),
+    "kubelet.flag.wins": CheckDoc(
+        title="No flag of the kubelet sets a field of the tier",
+        why="Flags beat the configuration file and its drop-ins, so the setting would be written and not count.",
+        remedy="Remove the flag from kubeadm-flags.env or KUBELET_EXTRA_ARGS.",
+        source="kubelet command line reference",
     ),
     "kubelet.memory-qos.cgroup": CheckDoc(
         title="Memory QoS runs on cgroup v2",

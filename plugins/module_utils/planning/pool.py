@@ -15,6 +15,7 @@ from ..core.environment import NodeEnvironment, environment
 from ..core.fingerprint import hardware_fingerprint
 from ..core.hardware import pool_findings
 from ..core.jsonform import digest, to_json
+from ..core.node_guard import guard_node
 from ..core.observed import ObservedState, observe
 from ..core.plan import NodePlan, PoolPlan
 from ..core.plan_json import node_plan_to_json
@@ -105,7 +106,10 @@ class Planner:
             files=artefacts.files,
             runtime=artefacts.runtime,
             actions=found.actions,
-            findings=tuple(replace(finding, subject=observed.node) for finding in target.wanted.findings),
+            findings=(
+                *(replace(finding, subject=observed.node) for finding in target.wanted.findings),
+                *guard_node(desired, observed, artefacts.files),
+            ),
             matching=found.matching,
             basis=basis[0],
             simulated=observed.simulated,
