@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.changes import ChangePlanner, Changes
 from ..core.desire import Desire, desire
-from ..core.desired import Platform
+from ..core.desired import DesiredState, Platform
 from ..core.environment import NodeEnvironment, environment
 from ..core.fingerprint import hardware_fingerprint
 from ..core.hardware import pool_findings
@@ -21,9 +21,11 @@ from ..core.plan import NodePlan, PoolPlan
 from ..core.plan_json import node_plan_to_json
 from ..core.snapshot import Snapshot
 from ..core.sysfs import read_topology
-from ..core.tier import Tier
+from ..core.tier import Manifest, Tier
 from ..core.topology import Topology
 from ..render.node import NodeArtefacts, render_node
+from ..render.openshift import render_manifests
+from ..render.pool import manifest_of
 from .documents import snapshot_documents
 from .stale import node_facts, stale_reasons
 
@@ -40,20 +42,26 @@ def plan_pool(
     Shape: computed once for each hardware and software; equal arguments give an equal plan with an equal id.
     Critical findings are part of the plan, which is then `blocked`.
     Sad paths: `RefusedError` TUN-21xx when no partition can be computed, `InputError` TUN-2200 to TUN-2205 for values
-    that no file can hold.
+    that no file can hold; on OpenShift those of `render_manifests`.
     """
     planner = Planner(tier, platform)
     nodes = tuple(planner.plan_node(snapshot) for snapshot in snapshots)
-    findings = pool_findings(planner.topologies, pool=tier.pool_name, one_profile=platform is Platform.OPENSHIFT)
-    document = to_json(replace(tier, origins={}))
+    one_profile = platform is Platform.OPENSHIFT and manifest_of(tier) is Manifest.PERFORMANCE_PROFILE
     return PoolPlan(
         id=plan_id or _plan_id(tier, platform, nodes),
         tier=tier.name,
         pool=tier.pool_name,
         nodes=nodes,
-        findings=findings,
-        tier_document=document,
+        findings=pool_findings(planner.topologies, pool=tier.pool_name, one_profile=one_profile),
+        manifests=_manifests(tier, planner) if platform is Platform.OPENSHIFT else {},
+        tier_document=to_json(replace(tier, origins={})),
     )
+
+
+def _manifests(tier: Tier, planner: Planner) -> Mapping[str, str]:
+    """Return the pool's objects; none where its nodes would need different ones, which a finding then says."""
+    texts = [render_manifests(tier, desired) for desired in planner.desired_states]
+    return texts[0] if texts and all(one == texts[0] for one in texts) else {}
 
 
 def node_plan_document(plan: PoolPlan, node: NodePlan) -> dict[str, Any]:
@@ -85,6 +93,11 @@ class Planner:
     _targets: dict[tuple[str, NodeEnvironment], _Target] = field(default_factory=dict)
     # By identity: the changes of a target live as long as the target.
     _bases: dict[int, tuple[str, Mapping[str, str | None]]] = field(default_factory=dict)
+
+    @property
+    def desired_states(self) -> tuple[DesiredState, ...]:
+        """The desired states that were computed, in the order of their first nodes."""
+        return tuple(target.wanted.desired for target in self._targets.values())
 
     def plan_node(self, snapshot: Snapshot) -> NodePlan:
         """Return the plan of one node."""

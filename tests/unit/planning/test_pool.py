@@ -126,6 +126,19 @@ class TestPlan:
         assert plan.nodes[0].files == ()
         assert plan.nodes[0].changes
         assert plan.nodes[0].desired.platform is Platform.OPENSHIFT
+        assert any("PerformanceProfile" in text for text in plan.manifests.values())
+
+    def test_openshift_has_one_set_of_objects_for_a_pool(self) -> None:
+        small = with_directories(snapshot_of(machine(cpus_per_node=4), "small", FILES))
+        tier = Tier("t", cpu=CpuSpec(reserved=CpuIntent(count=2)))
+        plan = plan_pool(tier, [node("a"), small], Platform.OPENSHIFT)
+        assert plan.blocked
+        assert [finding.id for finding in plan.findings] == ["pool.hardware.unequal"]
+        assert plan.manifests == {}
+        kubelet = Tier("t", kubelet=KubeletSpec(cpu_manager_policy="static", system_reserved={"cpu": "1"}))
+        plan = plan_pool(kubelet, [node("a"), small], Platform.OPENSHIFT)
+        assert not plan.blocked
+        assert any("KubeletConfig" in text for text in plan.manifests.values())
 
     def test_an_empty_pool_has_an_empty_plan(self) -> None:
         assert plan_pool(SYSCTLS, []).nodes == ()
