@@ -18,6 +18,7 @@ _CLASS_DIRECTORY = {"net": "net", "nvme": "nvme", "gpu": "drm"}
 _FIRST_MSI = 24
 _NET_QUEUES = 8
 _NVME_QUEUES = 8
+_CPUS_PER_QUEUE = 4
 # Interrupts every PC has: number, name, whether user space may move it.
 _LEGACY = ((0, "timer", False), (8, "rtc0", True), (9, "acpi", True))
 
@@ -147,7 +148,7 @@ def _device_interrupts(
 
 def _queues(device: Device, topology: Topology) -> int:
     limit = {"net": _NET_QUEUES, "nvme": _NVME_QUEUES}.get(device.kind, 0)
-    return min(limit, len(topology.online))
+    return min(limit, max(1, len(topology.online) // _CPUS_PER_QUEUE))
 
 
 def _split(cpus: CpuSet, parts: int) -> list[CpuSet]:

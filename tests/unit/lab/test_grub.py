@@ -72,6 +72,11 @@ def test_the_menu_is_read_as_grub_reads_it(arguments: str, cmdline: str) -> None
     assert booted_cmdline(text) == f"BOOT_IMAGE=/boot/vmlinuz-6.1.0-28-amd64 root=UUID=1234 ro {cmdline}"
 
 
+def test_an_open_quote_in_the_menu_ends_the_command_line_there() -> None:
+    text = menu("6.1.0-28-amd64", "1234", "a=1 b='open c")
+    assert booted_cmdline(text) == "BOOT_IMAGE=/boot/vmlinuz-6.1.0-28-amd64 root=UUID=1234 ro a=1 b="
+
+
 def test_assignments_survive_the_shell(tmp_path: Path) -> None:
     value = 'a "quoted" $HOME `id` back\\slash'
     root = _defaults(tmp_path, assignments({"GRUB_CMDLINE_LINUX": value}))

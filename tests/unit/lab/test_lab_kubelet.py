@@ -186,3 +186,32 @@ def test_a_drop_in_that_is_no_configuration_stops_the_start(text: str, tmp_path:
     state = _restart(root)
     assert state.state == "failed"
     assert f"{DROPINS}/50-x.conf" in state.reason
+
+
+@pytest.mark.parametrize(
+    ("flag", "key", "value"),
+    [
+        ("--fail-swap-on=false", "failSwapOn", False),
+        ("--protect-kernel-defaults", "protectKernelDefaults", True),
+        ("--reserved-cpus 0-1", "reservedSystemCPUs", "0-1"),
+        ("--feature-gates=MemoryQoS=true,NodeSwap=false", "featureGates", {"MemoryQoS": True, "NodeSwap": False}),
+        ("--eviction-hard=memory.available<1Gi", "evictionHard", {"memory.available": "1Gi"}),
+        ("--reserved-memory=0:memory=1Gi;1:memory=2Gi,hugepages-1Gi=1Gi", "reservedMemory",
+         [{"numaNode": 0, "limits": {"memory": "1Gi"}},
+          {"numaNode": 1, "limits": {"memory": "2Gi", "hugepages-1Gi": "1Gi"}}]),
+    ],
+)  # fmt: skip
+def test_flags_win_over_every_file(flag: str, key: str, value: object, tmp_path: Path) -> None:
+    root = node_tree(tmp_path)
+    _drop_in(root, {"reservedSystemCPUs": "7", "evictionHard": {"memory.available": "9Gi"}})
+    (root / "etc/default/kubelet").write_text(f"# none\nKUBELET_EXTRA_ARGS='--config-dir={DROPINS} {flag}'\n")
+    assert _config(root)[key] == value
+
+
+def test_null_in_a_later_drop_in_gives_the_default_back(tmp_path: Path) -> None:
+    root = node_tree(tmp_path)
+    _drop_in(root, {"evictionHard": {"memory.available": "9Gi"}, "maxPods": 5}, "10-a.conf")
+    _drop_in(root, {"evictionHard": None, "maxPods": None}, "20-b.conf")
+    config = _config(root)
+    assert config["evictionHard"]["memory.available"] == "100Mi"
+    assert "maxPods" not in config

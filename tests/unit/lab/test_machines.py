@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tunectl.core.cpuset import CpuSet
 from tunectl.core.errors import InputError
 from tunectl.core.machine import topology_from_facts
-from tunectl.lab.machines import load_machine, machine_names, parse_shape
+from tunectl.lab.machines import expand_machine, load_machine, machine_names, parse_shape
 
 
 @pytest.mark.parametrize("name", machine_names())
@@ -66,3 +66,20 @@ def test_a_shape_without_nodes_has_one_a_socket_and_far_siblings() -> None:
 def test_what_is_no_shape_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="TUN-1601"):
         parse_shape(text)
+
+
+def test_adjacent_numbering_puts_the_threads_of_a_core_side_by_side() -> None:
+    layout = {"sockets": 2, "nodes_per_socket": 1, "cores_per_socket": 2, "threads": 2, "numbering": "adjacent"}
+    machine = {
+        "name": "vm",
+        "arch": "x86_64",
+        "vendor": "GenuineIntel",
+        "model_name": "VM",
+        "layout": layout,
+        "memory_kib": [1 << 20, 1 << 20],
+        "distances": [[10, 20], [20, 10]],
+        "hugepage_sizes_kib": [2048],
+    }
+    topology = topology_from_facts(expand_machine(machine))
+    assert [core.format() for core in topology.cores] == ["0-1", "2-3", "4-5", "6-7"]
+    assert topology.numa_node(1).cpus == CpuSet.parse("4-7")

@@ -183,6 +183,18 @@ def test_swap_of_fstab_comes_with_the_boot_and_stops_a_plain_kubelet(tmp_path: P
     assert "swap" in outcome.kubelet.reason
 
 
+def test_a_unit_that_switches_swap_off_lets_the_kubelet_start(tmp_path: Path) -> None:
+    root = node_tree(tmp_path)
+    with (root / "etc/fstab").open("a") as fstab:
+        fstab.write("/dev/sda2 none swap sw 0 0\n")
+    _put(root, "/etc/systemd/system/kubelet.service.d/20-tunectl.conf", "[Unit]\nWants=tunectl-swap.service\n")
+    _put(root, "/etc/systemd/system/tunectl-swap.service", '[Service]\nExecStart=/bin/sh -c "swapoff -a"\n')
+    outcome = reboot(root)
+    assert len(text_of(root, "/proc/swaps").splitlines()) == 1
+    assert outcome.kubelet is not None
+    assert outcome.kubelet.state == "running"
+
+
 def test_a_broken_grub_file_leaves_the_node_as_it_was(tmp_path: Path) -> None:
     root = node_tree(tmp_path)
     before = snapshot_of(root).files
