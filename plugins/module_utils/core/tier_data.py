@@ -10,7 +10,7 @@ from typing import Any
 
 from .tier import TIER_API_VERSION, CpuIntent, Tier
 from .tier_fields import TIER
-from .tier_forms import Choices, Cpus, Form, Json, Record, Scalar, Sequence, Table
+from .tier_forms import Choices, Cpus, Form, Record, Scalar, Sequence, Table
 
 
 def tier_data(tier: Tier) -> dict[str, Any]:
@@ -23,8 +23,8 @@ def tier_data(tier: Tier) -> dict[str, Any]:
 
 
 def tier_values(tier: Tier) -> dict[str, Any]:
-    """Return every value of the tier by dotted path, maps with free keys taken apart, lists as one value."""
-    return dict(_flat(TIER, _record(TIER, tier, "", tier), ""))
+    """Return every value of the tier by dotted path, maps taken apart, lists as one value."""
+    return dict(_flat(_record(TIER, tier, "", tier), ""))
 
 
 def _record(form: Record, value: Any, path: str, tier: Tier) -> dict[str, Any]:
@@ -81,20 +81,10 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _flat(form: Form | None, data: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of everything that is no map; what a map with fixed keys holds is taken apart too."""
+def _flat(data: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of everything that is no map."""
     if not isinstance(data, Mapping):
         yield path, data
         return
     for key, item in data.items():
-        yield from _flat(_below(form, key), item, f"{path}.{key}" if path else key)
-
-
-def _below(form: Form | None, key: str) -> Form | None:
-    if isinstance(form, Cpus):
-        form = form.intent
-    if isinstance(form, (Record, Choices)):
-        return form.fields.get(key)
-    if isinstance(form, Table):
-        return form.value
-    return form if isinstance(form, Json) else None
+        yield from _flat(item, f"{path}.{key}" if path else key)

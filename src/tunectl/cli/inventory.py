@@ -18,15 +18,20 @@ def inventory_of(session: Session, folder: Path | None = None, environ: Mapping[
 
     The lab is brought up when the folder has none; the user is told that it is simulated.
     """
+    here = folder or Path.cwd()
+    return named_inventory(session, here, environ) or _lab(session, here)
+
+
+def named_inventory(
+    session: Session, folder: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Path | None:
+    """Return the inventory of the flag, of TUNECTL_INVENTORY or of the folder; None where only a lab could be one."""
     if session.where.inventory is not None:
         return session.where.inventory
     if environ.get("TUNECTL_INVENTORY"):
         return Path(environ["TUNECTL_INVENTORY"])
-    here = folder or Path.cwd()
-    for name in _CANDIDATES:
-        if (here / "inventories" / name).is_file():
-            return here / "inventories" / name
-    return _lab(session, here)
+    files = [(folder or Path.cwd()) / "inventories" / name for name in _CANDIDATES]
+    return next((path for path in files if path.is_file()), None)
 
 
 def _lab(session: Session, folder: Path) -> Path:

@@ -93,7 +93,13 @@ PLATFORM = (
     ),
 )
 
-_BUNDLES: dict[str, tuple[Option, ...]] = {"where": WHERE, "snapshot": SNAPSHOT, "tier": TIER, "platform": PLATFORM}
+_BUNDLES: dict[str, tuple[Option, ...]] = {
+    "inventory": WHERE[:1],
+    "where": WHERE,
+    "snapshot": SNAPSHOT,
+    "tier": TIER,
+    "platform": PLATFORM,
+}
 
 
 def command(  # noqa: PLR0913  the frame of a command has this many independent parts
@@ -108,9 +114,9 @@ def command(  # noqa: PLR0913  the frame of a command has this many independent 
     """Return a decorator that makes a command of a function.
 
     Shape: the function is called with the `Session` and the options declared on it by click; the common ones are
-    in the session (`where`, `tier`, `outputs`, …). `options` names bundles: where, snapshot, tier, platform.
-    `formats` are the outputs the command has, the default first; none means that it has no `-o`. The function returns
-    the exit code, None for 0. `kind` names the document of the command, on failure too.
+    in the session (`where`, `tier`, `outputs`, …). `options` names bundles: inventory, where, snapshot, tier,
+    platform. `formats` are the outputs the command has, the default first; none means that it has no `-o`. The function
+    returns the exit code, None for 0. `kind` names the document of the command, on failure too.
     """
 
     def decorate(body: Body) -> click.Command:

@@ -9,7 +9,7 @@ from tunectl.adapters.snapshot_files import load_snapshots
 from tunectl.app.nodes import Selection, read_nodes
 from tunectl.app.plan import Planned, make_plan
 from tunectl.app.tiers import search_dirs
-from tunectl.cli.inventory import ansible_nodes
+from tunectl.cli.inventory import ansible_nodes, named_inventory
 from tunectl.cli.session import Session
 from tunectl.core.desired import Platform
 from tunectl.core.errors import InputError, problem
@@ -26,7 +26,7 @@ def tier_of(session: Session) -> Tier:
 
     Sad paths: `InputError` TUN-1015 when none was named, those of `load_tier`.
     """
-    search = search_dirs(session.where.inventory)
+    search = search_dirs(named_inventory(session))
     if not session.tier.name:
         raise InputError(
             (

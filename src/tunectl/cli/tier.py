@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from tunectl.app import tiers as use
+from tunectl.cli.inventory import named_inventory
 from tunectl.cli.options import command
 from tunectl.cli.session import Session
 from tunectl.core.tier import Tier
@@ -18,9 +18,6 @@ from tunectl.view.screen import Screen
 from tunectl.view.tiers import tier_differences_text, tiers_text
 
 _FILE = click.Path(path_type=Path)
-_inventory = click.option(
-    "-i", "--inventory", type=_FILE, metavar="PATH", help="Also look for tiers beside this inventory."
-)
 
 
 @click.group("tier", context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,46 +25,40 @@ def tier() -> None:
     """List, show, check, compare and create tiers."""
 
 
-def _search(inventory: Path | None) -> tuple[Path, ...]:
-    named = os.environ.get("TUNECTL_INVENTORY")
-    default = Path("inventories")
-    chosen = inventory or (Path(named) if named else default if default.is_dir() else None)
-    return use.search_dirs(chosen)
+def _search(session: Session) -> tuple[Path, ...]:
+    return use.search_dirs(named_inventory(session))
 
 
-@command("list", kind="TierList", parent=tier)
-@_inventory
-def list_(session: Session, inventory: Path | None) -> int:
+@command("list", kind="TierList", options=("inventory",), parent=tier)
+def list_(session: Session) -> int:
     """List the built-in tiers and those in tiers/ beside the inventory."""
-    entries = use.list_tiers(_search(inventory))
+    entries = use.list_tiers(_search(session))
     result = Result("TierList", summary={"tiers": len(entries)}, items=[vars(one) for one in entries])
     code = session.emit(result, {"table": lambda screen: tiers_text(entries, screen)})
     session.next_step("tunectl tier show NAME")
     return code
 
 
-@command("show", kind="Tier", parent=tier)
+@command("show", kind="Tier", options=("inventory",), parent=tier)
 @click.argument("name")
 @click.option("--effective", is_flag=True, help="With all that it extends merged in, and the place of each value.")
-@_inventory
-def show(session: Session, name: str, inventory: Path | None, *, effective: bool) -> int:
+def show(session: Session, name: str, *, effective: bool) -> int:
     """Print a tier (a NAME or a FILE): its file as it is, or what it means as a whole.
 
     The output is a tier file again: `tunectl tier show hpc-massive > tiers/mine.yaml` begins a copy.
     """
-    search = _search(inventory)
+    search = _search(session)
     shown = load_tier(name, search)
     result = Result("Tier", summary={"name": shown.name, "pool": shown.pool_name}, items=[use.tier_document(shown)])
     text = use.effective_text(shown) if effective else use.raw_text(name, search)
     return session.emit(result, {"table": lambda _screen: text if text.endswith("\n") else text + "\n"})
 
 
-@command("check", kind="TierCheck", parent=tier)
+@command("check", kind="TierCheck", options=("inventory",), parent=tier)
 @click.argument("file")
-@_inventory
-def check(session: Session, file: str, inventory: Path | None) -> int:
+def check(session: Session, file: str) -> int:
     """Check a tier (a FILE or a NAME) without contacting anything; all mistakes at once."""
-    search = _search(inventory)
+    search = _search(session)
     checked = load_tier(file, search)
     summary = {"name": checked.name, "pool": checked.pool_name, "settings": len(tier_values(checked))}
     result = Result("TierCheck", summary=summary)
@@ -80,13 +71,12 @@ def _checked_text(checked: Tier, screen: Screen) -> str:
     )
 
 
-@command("diff", kind="TierDifference", parent=tier)
+@command("diff", kind="TierDifference", options=("inventory",), parent=tier)
 @click.argument("before")
 @click.argument("after")
-@_inventory
-def diff(session: Session, before: str, after: str, inventory: Path | None) -> int:
+def diff(session: Session, before: str, after: str) -> int:
     """Compare what two tiers mean, field by field. Exit code 3 when they differ."""
-    search = _search(inventory)
+    search = _search(session)
     one, other = load_tier(before, search), load_tier(after, search)
     found = use.compare_tiers(one, other)
     result = Result(
@@ -98,14 +88,13 @@ def diff(session: Session, before: str, after: str, inventory: Path | None) -> i
     return session.emit(result, {"table": lambda screen: tier_differences_text(one.name, other.name, found, screen)})
 
 
-@command("new", kind="TierFile", parent=tier)
+@command("new", kind="TierFile", options=("inventory",), parent=tier)
 @click.argument("name")
 @click.option("--extends", default="", metavar="TIER", help="Begin with another tier: a name, or a file.")
 @click.option("--dir", "directory", type=_FILE, default=Path("tiers"), show_default=True, help="Where to write it.")
-@_inventory
-def new(session: Session, name: str, extends: str, directory: Path, inventory: Path | None) -> int:
+def new(session: Session, name: str, extends: str, directory: Path) -> int:
     """Write a commented starter file for a tier; never overwrites one."""
-    path = use.new_tier(name, extends, directory, _search(inventory))
+    path = use.new_tier(name, extends, directory, _search(session))
     result = Result("TierFile", summary={"name": name, "file": str(path)})
     code = session.emit(result, {"table": lambda screen: screen.text(f"wrote {path}\n")})
     session.next_step(f"tunectl tier check {path}")

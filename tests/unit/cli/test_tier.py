@@ -171,6 +171,7 @@ def test_tiers_beside_an_inventory_are_found(folder: Path, capsys: Capture, monk
     monkeypatch.setenv("TUNECTL_INVENTORY", "site/hosts.yaml")
     assert run(["tier", "check", "local"]) == 0
     (folder / "inventories").mkdir()
+    (folder / "inventories" / "hosts.yaml").touch()
     (folder / "site" / "tiers").rename(folder / "inventories" / "tiers")
     monkeypatch.delenv("TUNECTL_INVENTORY")
     assert run(["tier", "check", "local"]) == 0
