@@ -269,6 +269,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Remove the option, or upgrade the nodes.",
         source="kubelet policy options by release",
     ),
+    "kubelet.ovs-dpdk.shared": CheckDoc(
+        title="Pods keep off the CPUs of poll threads",
+        why="Reserved CPUs stay in the kubelet's shared pool without strict-cpu-reservation.",
+        remedy="Add strict-cpu-reservation to the CPU manager's options.",
+        source="kubelet static CPU manager policy options; OpenShift node tuning operator",
+    ),
     "kubelet.reservation.rounded": CheckDoc(
         title="CPU reservations are whole CPUs",
         why="The static CPU manager keeps whole CPUs: fractions are rounded up, which counts on small nodes.",
@@ -359,11 +365,29 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Remove it, or keep it for the nodes whose kernel has it.",
         source="kernel admin-guide/sysctl",
     ),
+    "sysctl.conntrack": CheckDoc(
+        title="Connection tracking is set in one place",
+        why="kube-proxy sets the parameters from its own configuration when it starts; the later writer wins.",
+        remedy="Set conntrack in kube-proxy's configuration to the same numbers.",
+        source="kube-proxy configuration conntrack",
+    ),
+    "sysctl.kubelet": CheckDoc(
+        title="The tier leaves the kubelet the parameters that it needs",
+        why="The kubelet sets them back when it starts, or with protectKernelDefaults exits.",
+        remedy="Remove the parameter from the tier.",
+        source="KubeletConfiguration v1beta1 protectKernelDefaults",
+    ),
     "sysctl.meaning": CheckDoc(
         title="A parameter that moved kept its meaning",
         why="The scheduler was replaced in 6.6: a value chosen for the old one may do something else.",
         remedy="Check that the value is meant for the new scheduler.",
         source="kernel scheduler/sched-eevdf",
+    ),
+    "sysctl.network": CheckDoc(
+        title="The tier leaves the pod network the parameters that it needs",
+        why="Without forwarding and with strict reverse path filters, packets of pods are dropped.",
+        remedy="Remove the parameter from the tier.",
+        source="kernel networking/ip-sysctl",
     ),
     "sysctl.overridden": CheckDoc(
         title="No later file sets a parameter of the tier differently",

@@ -19,10 +19,10 @@ from .sysctl import (
     canonical_value,
     translate_sysctl,
 )
+from .sysctl_judge import judge_sysctls
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _RPS = "net.core.rps_default_mask"
-_RT_RUNTIME = "kernel.sched_rt_runtime_us"
 
 
 def desire_runtime(context: DesireContext) -> Wanted:
@@ -37,7 +37,7 @@ def desire_runtime(context: DesireContext) -> Wanted:
         *_frequencies(context),
         *_swap(context),
     )
-    return Wanted(settings, (*sysctls.findings, *_unthrottled(context)))
+    return Wanted(settings, (*sysctls.findings, *judge_sysctls(context)))
 
 
 def _sysctls(context: DesireContext) -> Wanted:
@@ -105,22 +105,6 @@ def _renamed(context: DesireContext, found: RuntimeSetting, path: str) -> Findin
         remedy="check that the value is meant for the new scheduler",
         setting=f"runtime.{found.path}",
     )
-
-
-def _unthrottled(context: DesireContext) -> Iterator[Finding]:
-    value = next((text for name, text in context.tier.sysctl.items() if canonical_name(name) == _RT_RUNTIME), "")
-    if canonical_value(str(value)) == "-1" and context.on_node and not context.tier.kernel.realtime:
-        yield context.finding(
-            "sysctl.rt-throttling",
-            Severity.WARNING,
-            f"{_RT_RUNTIME} = -1 takes away the limit of real-time tasks on a kernel that is not a real-time one",
-            path=f"sysctl.{_RT_RUNTIME}",
-            expected="950000, or a real-time kernel, or a starvation guard such as stalld",
-            actual="-1",
-            why="a busy real-time thread then starves the kernel's own threads and the node hangs",
-            remedy=f"remove {_RT_RUNTIME} from the tier, or run stalld on the nodes",
-            setting=f"sysctl.{_RT_RUNTIME}",
-        )
 
 
 def _file(  # noqa: PLR0913, PLR0917  the parts of one value

@@ -35,6 +35,7 @@ def judge_kubelet(context: DesireContext, fields: Fields) -> Iterator[Finding]:
     yield from _percentage(context, fields)
     yield from _partial_eviction(context, fields)
     yield from _too_much(context, fields)
+    yield from _poll_threads(context, fields)
     yield from _swap(context)
     yield from _memory_qos(context)
 
@@ -156,6 +157,23 @@ def _conflict(context: DesireContext, option: str, other: str, remedy: str) -> F
         remedy=remedy,
         setting="kubelet.cpuManagerPolicyOptions",
     )
+
+
+def _poll_threads(context: DesireContext, fields: Fields) -> Iterator[Finding]:
+    strict = fields.get("cpuManagerPolicyOptions", {}).get("strict-cpu-reservation") == "true"
+    if context.partition.ovs_dpdk and not strict:
+        yield context.finding(
+            "kubelet.ovs-dpdk.shared",
+            Severity.WARNING,
+            f"pods may run on the CPUs of poll threads ({context.partition.ovs_dpdk})",
+            path="cpu.ovs_dpdk",
+            expected="strict-cpu-reservation true",
+            actual="not set",
+            why="reserved CPUs stay in the kubelet's shared pool without it; the tuning operator then applies nothing, "
+            "unless workload partitioning covers all nodes",
+            remedy='add strict-cpu-reservation: "true" to kubelet.cpu_manager_policy_options',
+            setting="kubelet.cpuManagerPolicyOptions",
+        )
 
 
 def _percentage(context: DesireContext, fields: Fields) -> Iterator[Finding]:

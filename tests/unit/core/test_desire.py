@@ -105,6 +105,9 @@ class TestKubelet:
         assert value(wanted(Tier("t", cpu=cpu)), "kubelet.reservedSystemCPUs") == "0,2"
         mixed = Tier("t", cpu=cpu, workload_hints=WorkloadHints(mixed_cpus=True))
         assert value(wanted(mixed), "kubelet.reservedSystemCPUs") == "0-2"
+        assert "kubelet.ovs-dpdk.shared" in ids(wanted(mixed))
+        strict = KubeletSpec(cpu_manager_policy_options={"strict-cpu-reservation": "true"})
+        assert "kubelet.ovs-dpdk.shared" not in ids(wanted(replace(mixed, kubelet=strict)))
 
     def test_all_signals_are_written_when_one_is_asked_for(self) -> None:
         result = wanted(Tier("t", kubelet=KubeletSpec(eviction_hard={"memory.available": "2Gi"})))
@@ -484,6 +487,24 @@ class TestRuntime:
         assert ids(wanted(Tier("t", sysctl=sysctl))) == ["sysctl.rt-throttling"]
         realtime = Tier("t", sysctl=sysctl, kernel=KernelSpec(realtime=True))
         assert ids(wanted(realtime, environment=replace(NODE, realtime=True))) == []
+
+    def test_what_the_kubelet_sets_itself_is_not_the_tiers(self) -> None:
+        assert ids(wanted(Tier("t", sysctl={"vm.overcommit_memory": "1", "kernel.panic": "010"}))) == ["sysctl.kubelet"]
+        tier = Tier("t", sysctl={"vm.overcommit_memory": "0"})
+        (finding,) = wanted(tier).findings
+        assert (finding.id, finding.severity, finding.expected) == ("sysctl.kubelet", Severity.WARNING, "1")
+        insists = replace(tier, kubelet=KubeletSpec(config={"protectKernelDefaults": True}))
+        assert wanted(insists).findings[0].blocks
+
+    def test_pods_keep_their_network(self) -> None:
+        for name in ("net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables"):
+            assert ids(wanted(Tier("t", sysctl={name: "1"}))) == []
+            (finding,) = wanted(Tier("t", sysctl={name: "0"})).findings
+            assert (finding.id, finding.blocks) == ("sysctl.network", True)
+        (finding,) = wanted(Tier("t", sysctl={"net.ipv4.conf.all.rp_filter": "1"})).findings
+        assert (finding.id, finding.severity) == ("sysctl.network", Severity.WARNING)
+        assert ids(wanted(Tier("t", sysctl={"net.ipv4.conf.all.rp_filter": "2"}))) == []
+        assert ids(wanted(Tier("t", sysctl={"net.netfilter.nf_conntrack_max": "9"}))) == ["sysctl.conntrack"]
 
     def test_memory_knobs(self) -> None:
         memory = MemorySpec(transparent_hugepages="never", thp_defrag="madvise", ksm=False)
