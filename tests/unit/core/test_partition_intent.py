@@ -342,6 +342,11 @@ def test_split_cores_begin_with_the_cores_that_are_begun() -> None:
     assert reserve(machine, CpuIntent(count=2), allow_split_cores=True) == "0,8"
 
 
+def test_whole_cores_are_spread_before_one_is_cut() -> None:
+    assert reserve(build_machine(8, 2), CpuIntent(count=5), allow_split_cores=True) == "0-1,4,8,12"
+    assert reserve(build_machine(8, 2), CpuIntent(count=7), allow_split_cores=True) == "0-2,4,8-9,12"
+
+
 def test_split_cores_take_halves_that_lists_have_left() -> None:
     lists = {"shared": parse("8-9"), "isolated": parse("15")}
     assert reserve(build_machine(8), CpuIntent(count=13), allow_split_cores=True, **lists) == "0-7,10-14"
