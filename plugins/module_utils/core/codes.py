@@ -148,6 +148,7 @@ CODES: dict[str, str] = {
     "TUN-4802": "The files of a lab cannot be written or removed.",
     "TUN-4900": "The command was interrupted from the keyboard.",
     "TUN-4901": "The result could not be written to stdout, for instance because a disk is full.",
+    "TUN-5010": "The command did not end within the time that --timeout allows.",
     "TUN-5401": "The root that stands for a node is not a directory.",
     "TUN-5402": "A file or value on the node could not be read, so nothing was decided about it.",
     "TUN-9000": "tunectl met a situation that it was not written for; the report file holds what a maintainer needs.",

@@ -16,6 +16,8 @@ from tunectl.core.tier import Tier
 from tunectl.core.topology import Topology
 from tunectl.planning.pool import plan_pool
 
+_MOST_NAMES = 6
+
 
 @dataclass(frozen=True)
 class Alike:
@@ -96,19 +98,22 @@ def refuse_dearer(plan: PoolPlan, most: Impact) -> None:
     ]
     if not dear:
         return
-    nodes, settings = _distinct(one[0] for one in dear), _distinct(one[1] for one in dear)
+    cost = max((one[2] for one in dear), key=lambda impact: impact.rank)
     raise RefusedError(
         (
             problem(
                 "TUN-3010",
                 f"the plan costs more than {most.value}",
-                where=", ".join(nodes),
-                why=f"{', '.join(settings)} cost {max((one[2] for one in dear), key=lambda cost: cost.rank).value}",
+                where=_some(one[0] for one in dear),
+                why=f"{_some(one[1] for one in dear)} need up to a {cost.value}",
                 fix="allow it with a higher --max-impact, or take the settings out of the tier",
             ),
         )
     )
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _some(names: Iterable[str]) -> str:
+    """Return distinct names, the first few and how many more."""
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - _MOST_NAMES} more" if len(distinct) > _MOST_NAMES else ""
+    return ", ".join(distinct[:_MOST_NAMES]) + more

@@ -22,6 +22,8 @@ from tunectl.view.envelope import Result
 
 INTERNAL = 70
 INTERRUPTED = 130
+UNKNOWN = 5
+_CHANGING = ("Run",)
 
 _WORDS = {4: "refused", 5: "unknown", 6: "declined", 7: "undone", 8: "busy", 70: "internal", 130: "stopped"}
 
@@ -80,9 +82,15 @@ def kind_of(error: click.ClickException, default: str) -> str:
     return str(getattr(ctx.command, "kind", default)) if ctx is not None else default
 
 
-def interrupted() -> TunectlError:
-    """Return the error of a Ctrl-C that no command took care of."""
-    return TunectlError((problem("TUN-4900", "interrupted"),))
+def interrupted(session: Session) -> TunectlError:
+    """Return the error of a Ctrl-C, or of a time that is over, that no command took care of."""
+    changes = session.kind in _CHANGING
+    state = "Nodes may be changed: tunectl history shows how far it got." if changes else "Nothing was changed."
+    if not session.timed_out:
+        return TunectlError((problem("TUN-4900", "interrupted"),), state=state)
+    why = f"it did not end within {session.settings.values['timeout'].text}"
+    fix = "give it more time with --timeout, or fewer nodes with --node"
+    return TunectlError((problem("TUN-5010", "the time is over", where="--timeout", why=why, fix=fix),), state=state)
 
 
 def crashed(error: BaseException, args: Sequence[str]) -> TunectlError:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from tunectl.cli.commands import LazyGroup
-from tunectl.cli.failure import INTERNAL, INTERRUPTED, crashed, interrupted, kind_of, report, usage_error
+from tunectl.cli.failure import INTERNAL, INTERRUPTED, UNKNOWN, crashed, interrupted, kind_of, report, usage_error
 from tunectl.cli.output import asked_outputs, forget_stdout, stdout_is_closed
 from tunectl.cli.session import Session
 from tunectl.core.errors import TunectlError
@@ -58,6 +58,8 @@ def run(args: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"{error}\n")
         return error.exit_code
+    finally:
+        session.stop_timer()
 
 
 def _guarded(session: Session, args: Sequence[str]) -> int:
@@ -73,7 +75,7 @@ def _guarded(session: Session, args: Sequence[str]) -> int:
         session.kind = kind_of(error, session.kind)
         return report(session, usage_error(error))
     except (click.Abort, KeyboardInterrupt):
-        return report(session, interrupted(), INTERRUPTED)
+        return report(session, interrupted(session), UNKNOWN if session.timed_out else INTERRUPTED)
     except TunectlError as error:
         if session.debug:
             _traceback(error)

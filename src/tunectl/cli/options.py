@@ -185,6 +185,7 @@ def _fill(session: Session, values: Mapping[str, Any], kind: str, formats: Seque
     session.settings = load_settings(Path.cwd(), user_settings_file(), os.environ).with_flags(flags)
     session.colour, session.progress = session.settings["color"], session.settings["progress"]
     session.no_input, session.timeout_s = session.settings["no_input"], session.settings["timeout"]
+    session.start_timer()
     session.where = Where(
         inventory=session.settings["inventory"],
         nodes=tuple(values.get("nodes", ())),

@@ -50,7 +50,7 @@ def plan(
         {
             "table": lambda screen: _text(planned, saved, session, screen, with_diff=with_diff),
             "html": lambda _: plan_html(planned, session.started_at),
-            "markdown": lambda _: plan_markdown(planned),
+            "markdown": lambda screen: plan_markdown(planned, screen),
             "diff": lambda screen: plan_diff(planned, screen),
         },
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 
 from tunectl.app.settings import Settings
 from tunectl.cli.output import OutputSpec, Renderer, document_text, write_file, write_stdout
@@ -55,6 +57,7 @@ class Session:
     progress: str = "auto"
     no_input: bool = False
     timeout_s: float | None = None
+    timed_out: bool = False
     started_at: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     started: float = field(default_factory=time.monotonic)
 
@@ -72,6 +75,21 @@ class Session:
     def interactive(self) -> bool:
         """Whether a question may be asked: at a terminal, and not forbidden."""
         return not self.no_input and sys.stdin.isatty() and sys.stderr.isatty()
+
+    def start_timer(self) -> None:
+        """Interrupt the run, as Ctrl-C would, when its time is over."""
+        if self.timeout_s is not None:
+            signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, max(self.timeout_s - (time.monotonic() - self.started), 0.001))
+
+    def stop_timer(self) -> None:
+        """Let the run take as long as it takes."""
+        if self.timeout_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, _number: int, _frame: FrameType | None) -> None:
+        self.timed_out = True
+        raise KeyboardInterrupt
 
     def say(self, text: str) -> None:
         """Tell something on stderr, unless the result alone is wanted."""

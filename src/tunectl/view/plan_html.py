@@ -127,8 +127,8 @@ def _settings(plan: PoolPlan) -> Iterator[str]:
     yield f"<details><summary>All {len(rows)} settings of the tier</summary>{inner}</details>"
 
 
-def plan_markdown(planned: Planned) -> str:
-    """Return the plan as markdown: headline, picture, changes, findings."""
+def plan_markdown(planned: Planned, screen: Screen) -> str:
+    """Return the plan as markdown, in the characters of the screen: headline, picture, changes, findings."""
     plan = planned.plan
     label = " (simulated)" if planned.simulated else ""
     lines = [
@@ -138,7 +138,7 @@ def plan_markdown(planned: Planned) -> str:
         "",
     ]
     for alike in planned.alike:
-        lines += _alike_markdown(alike)
+        lines += _alike_markdown(alike, screen)
     rows = change_rows(plan)
     if rows:
         lines += ["| setting | nodes | price | now | wanted |", "| --- | --- | --- | --- | --- |"]
@@ -152,12 +152,12 @@ def plan_markdown(planned: Planned) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _alike_markdown(alike: Alike) -> list[str]:
+def _alike_markdown(alike: Alike, screen: Screen) -> list[str]:
     lines = [f"{', '.join(node.node for node in alike.nodes)}:", ""]
     lines += [
         f"- {ROLES[role][1]} `{cpus}` ({len(cpus)} CPUs)" for role, cpus in partition_sets(alike.partition).items()
     ]
-    picture = map_text(map_cpus(alike.topology, alike.partition), Screen())
+    picture = map_text(map_cpus(alike.topology, alike.partition), Screen(unicode=screen.unicode))
     return [*lines, "", "```text", picture.rstrip("\n"), "```", ""]
 
 

@@ -16,7 +16,7 @@ from tunectl.core.plan import PoolPlan
 from tunectl.runs import NodeRun, Run
 from tunectl.view.screen import Screen
 
-SIMULATED = "simulated: the reboots and kubelets of these nodes are simulated, no machine was touched"
+SIMULATED = "simulated: reboots and kubelets are simulated here, no machine was touched"
 
 _SIGNS = {"changed": "✓", "unchanged": "=", "failed": "✗", "undone": "✗", "unreachable": "?", "not started": "·"}
 _ROLES = {"changed": "good", "failed": "bad", "undone": "attention", "unreachable": "attention"}
@@ -85,9 +85,7 @@ def apply_text(result: ApplyResult, screen: Screen) -> str:
         lines.append(_closing(result.run, result.state))
         lines.append(f"Next: tunectl verify --tier {result.plan.tier}        Undo: tunectl rollback {result.run.id}")
     if simulated:
-        lines.append(
-            screen.paint("simulated: reboots and kubelets of these nodes are simulated, no machine was touched", "dim")
-        )
+        lines.append(screen.paint(SIMULATED, "dim"))
     return screen.text("\n".join(lines)) + "\n"
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -191,6 +192,31 @@ def test_ctrl_c_is_130(stand_in: list[object], capsys: Capture) -> None:
     stand_in.append(KeyboardInterrupt())
     assert run(["version", "-o", "json"]) == 130
     assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+
+
+def test_a_command_that_may_have_changed_nodes_does_not_claim_otherwise() -> None:
+    assert failure.interrupted(Session(kind="Run")).state.startswith("Nodes may be changed")
+    assert failure.interrupted(Session(kind="Report")).state == "Nothing was changed."
+
+
+def test_a_time_that_is_over_ends_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
+    @command("version", kind="Version")
+    def version(session: Session) -> int:
+        session.say("waiting")
+        time.sleep(60)
+        return 0
+
+    monkeypatch.setattr("tunectl.cli.version.version", version)
+    monkeypatch.chdir(tmp_path)
+    assert run(["version", "--timeout", "1s", "-o", "json"]) == 5
+    out, err = capsys.readouterr()
+    assert json.loads(out)["errors"][0]["code"] == "TUN-5010"
+    assert "did not end within 1s" in err
+
+
+def test_a_command_that_ends_in_time_is_not_disturbed() -> None:
+    assert run(["version", "--timeout", "1h"]) == 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 def _tunectl(*args: str, **settings: object) -> subprocess.Popen[bytes]:
