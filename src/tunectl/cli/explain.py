@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import CompletionItem
 
 from tunectl.app.explain import Explanation
 from tunectl.app.explain import explain as explain_word
+from tunectl.cli.complete import words
 from tunectl.cli.options import command
 from tunectl.cli.session import Session
 from tunectl.view.envelope import Result
@@ -14,15 +14,8 @@ from tunectl.view.screen import Screen
 from tunectl.view.table import labelled
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    del ctx, param
-    from tunectl.app.explain import names  # noqa: PLC0415  needed by shells only
-
-    return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-
-
 @command("explain", kind="Explanation")
-@click.argument("what", shell_complete=_complete)
+@click.argument("what", shell_complete=words)
 def explain(session: Session, what: str) -> int:
     """Explain WHAT: an error code, a check id, a tier field or a kubelet or kernel name that a field writes."""
     found = explain_word(what)

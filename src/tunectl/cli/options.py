@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from tunectl.app.settings import load_settings
+from tunectl.cli import complete
 from tunectl.cli.output import parse_outputs
 from tunectl.cli.session import Session, TierChoice, Where
 from tunectl.core.errors import InputError, problem
@@ -58,7 +59,15 @@ TALK = (
 
 WHERE = (
     _option("inventory", "-i", "--inventory", type=_FILE, metavar="PATH", help="Ansible inventory."),
-    _option("nodes", "-n", "--node", multiple=True, metavar="PATTERN", help="Only these nodes; repeatable."),
+    _option(
+        "nodes",
+        "-n",
+        "--node",
+        multiple=True,
+        metavar="PATTERN",
+        help="Only these nodes; repeatable.",
+        shell_complete=complete.nodes,
+    ),
     _option("pool", "--pool", metavar="NAME", help="Only the nodes of this pool."),
 )
 
@@ -74,7 +83,13 @@ SNAPSHOT = (
 )
 
 TIER = (
-    _option("tier", "--tier", metavar="NAME|FILE", help="The tier: a name, or a file."),
+    _option(
+        "tier",
+        "--tier",
+        metavar="NAME|FILE",
+        help="The tier: a name, or a file.",
+        shell_complete=complete.tiers,
+    ),
     _option(
         "overrides",
         "--set",

@@ -11,6 +11,7 @@ import click
 
 from tunectl.app.verify import Scope, known_failures
 from tunectl.app.verify import verify as verify_nodes
+from tunectl.cli.complete import checks as check_ids
 from tunectl.cli.options import command
 from tunectl.cli.planning import platform_of, snapshots_of, tier_of
 from tunectl.cli.session import Session
@@ -29,8 +30,12 @@ _LEVELS = click.Choice([severity.value for severity in Severity])
     formats=("table", "json", "yaml", "junit", "html"),
     options=("tier", "where", "snapshot", "platform"),
 )
-@click.option("--check", "checks", multiple=True, metavar="GLOB", help="Only these checks; repeatable.")
-@click.option("--skip", "skips", multiple=True, metavar="GLOB", help="Not these checks; repeatable.")
+@click.option(
+    "--check", "checks", multiple=True, metavar="GLOB", help="Only these checks; repeatable.", shell_complete=check_ids
+)
+@click.option(
+    "--skip", "skips", multiple=True, metavar="GLOB", help="Not these checks; repeatable.", shell_complete=check_ids
+)
 @click.option("--level", type=_LEVELS, default="info", help="Only checks at least this severe.")
 @click.option(
     "--fail-on",
