@@ -23,7 +23,7 @@ from tunectl.planning.tier_text import scalar, tier_text
 _IDENTITY = ("name", "summary")
 
 _STARTER_FRESH = """\
-# Say here what the nodes of this tier are for. Every key is optional; `tunectl explain tier` lists them all.
+# Say here what the nodes of this tier are for. Every key is optional; `tunectl schema tier` lists them all.
 apiVersion: {version}
 kind: Tier
 name: {name}

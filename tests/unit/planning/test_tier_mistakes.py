@@ -306,6 +306,12 @@ ONE_BY_ONE = [
     Mistake("pool: " + "a" * 64 + "\n", "4:7", "pool", "TUN-1212", "64 characters, at most 63"),
     Mistake("memory: {swap: !!binary aGk=}\n", "4:16", "memory.swap", "TUN-1105", "!!binary has no meaning"),
     Mistake("irq: {rps: true, rps: false}\n", "4:18", "irq.rps", "TUN-1106", "the first is in line 4"),
+    Mistake("irq: {<<: 5}\n", "4:11", "irq", "TUN-1103", "<< takes a map"),
+    Mistake("irq: {? [a] : b}\n", "4:9", "irq", "TUN-1103", "not a collection"),
+    Mistake(
+        "placement: {labels: {" + "a" * 64 + ": b}}\n", "4:22", "placement.labels." + "a" * 64, "TUN-1206", "at most 63"
+    ),
+    Mistake('extends: "a\\0b.yaml"\n', "4:10", "extends", "TUN-1101", "null"),
     Mistake("extends: [a]\n", "4:10", "extends", "TUN-1103", "the name or the file of one tier"),
     Mistake("extends: nosuch\n", "4:10", "extends", "TUN-1109", "known tiers: batch"),
     Mistake("extends: hpc-masive\n", "4:10", "extends", "TUN-1109", "did you mean 'hpc-massive'?"),
