@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.tuning import NODE, machine, profile_tier
 
 from tunectl.core.actual import Actual
-from tunectl.core.changes import all_changes, plan_changes
+from tunectl.core.changes import ChangePlanner, all_changes, plan_changes
 from tunectl.core.comparison import wanted_text
 from tunectl.core.desire import desire
 from tunectl.core.desired import Area, DesiredState, Impact, Partition, Platform, Setting
@@ -172,6 +172,19 @@ class TestFiles:
         items = [NodeFile("/etc/a", "1"), NodeFile("/etc/b", "2"), NodeFile("/etc/c", "3")]
         assert changed_paths(items, now) == ("/etc/b", "/etc/c", "/etc/old")
 
+    def test_nodes_share_an_answer_only_when_the_same_was_found(self) -> None:
+        desired = state(argument("quiet", None))
+        planner = ChangePlanner(desired, (NodeFile(GRUB_FILE, "text\n"),))
+        nodes = [
+            observed({GRUB_FILE: "text\n"}),
+            observed(),
+            observed({GRUB_FILE: "text\n"}, {UNIT_FILE: "x\n"}),
+            observed({GRUB_FILE: "text\n"}),
+        ]
+        found = [planner.changes_of(one) for one in nodes]
+        assert [[change.kind.value for change in one.changes] for one in found] == [[], ["add"], ["remove"], []]
+        assert found[0] is found[3]
+
 
 class TestRemovedSettings:
     TEXTS = {  # noqa: RUF012  read only
@@ -235,6 +248,7 @@ class TestRemovedSettings:
         now = observed({SYSCTL_FILE: self.TEXTS[SYSCTL_FILE], "/proc/sys/net/ipv4/tcp_rmem": "1 2 3"}, self.TEXTS)
         changes = plan_changes(desired, now, [NodeFile(SYSCTL_FILE, "net.ipv4.tcp_rmem = 1 2 3\n")])
         assert ("remove", "sysctl.vm.swappiness") in ids(changes)
+        assert ("remove", "sysctl.net.ipv4.tcp_rmem") not in ids(changes)
         assert not any(change.setting == f"file.{SYSCTL_FILE}" for change in changes)
 
     def test_foreign_files_are_nobodys(self) -> None:

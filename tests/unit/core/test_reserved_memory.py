@@ -105,6 +105,10 @@ def test_with_room_for_all_only_one_part_is_no_whole_page(total: int, weights: l
     assert sum(1 for part in parts.values() if part % 4096) <= 1
 
 
+def test_what_is_less_than_a_page_each_goes_to_the_heaviest_node() -> None:
+    assert spread(2 * 4096 + 1, {0: 2**30, 1: 2**30}, {0: 1, 1: 9}, 4096) == {1: 2 * 4096 + 1}
+
+
 def judged(entries: tuple[ReservedMemory, ...], topology: object = None) -> dict[str, object]:
     findings = judge_reservation(context(topology=topology), entries, BALANCE)  # type: ignore[arg-type]
     return {finding.id: finding for finding in findings}

@@ -87,6 +87,10 @@ def test_existence_beats_the_version() -> None:
     found = translate_sysctl(MIN_GRANULARITY, "1", backported)
     assert isinstance(found, RuntimeSetting)
     assert found.path.endswith("/base_slice_ns")
+    both = node(5, 14, debugfs_knobs=frozenset(("min_granularity_ns", "base_slice_ns")))
+    newest = translate_sysctl(MIN_GRANULARITY, "1", both)
+    assert isinstance(newest, RuntimeSetting)
+    assert newest.path.endswith("/base_slice_ns")
     kept = node(6, 8, sysctls=frozenset((MIN_GRANULARITY,)))
     assert isinstance(translate_sysctl(MIN_GRANULARITY, "1", kept), SysctlSetting)
 

@@ -181,6 +181,13 @@ class TestStale:
         plan = plan_pool(SYSCTLS, [node()])
         assert stale_reasons(plan, [node(files={"/proc/sys/vm/swappiness": "10\n"})]) == ()
 
+    def test_a_node_that_is_all_as_wanted_is_never_stale(self) -> None:
+        plan = plan_pool(SYSCTLS, [node()])
+        done = {"/proc/sys/vm/swappiness": "10\n", "/proc/sys/vm/stat_interval": "10\n"}
+        done |= {file.path: file.content for file in plan.nodes[0].files}
+        other_hardware = with_directories(snapshot_of(machine(cpus_per_node=4), "n1", {**FILES, **done}))
+        assert stale_reasons(plan, [other_hardware]) == ()
+
     @pytest.mark.parametrize(
         ("change", "why"),
         [
