@@ -136,6 +136,7 @@ def test_transparent_hugepages(cmdline: str, thp: str) -> None:
         ("hugepagesz=16M hugepages=9", 2048, {}),
         ("hugepagesz=big hugepages=9", 2048, {}),
         ("default_hugepagesz=16M hugepages=9", 2048, {}),
+        ("hugepagesz=1G hugepagesz=1G hugepages=4", 2048, {}),
         ("hugepages=9 hugepages=100", 2048, {(0, 2048): 5, (1, 2048): 4}),
         ("hugepagesz=1G hugepages=1000", 2048, {(0, GIB): 31, (1, GIB): 31}),
         ("hugepagesz=1G hugepages=0:1000", 2048, {(0, GIB): 31}),

@@ -162,6 +162,11 @@ def test_an_offlined_cpu_settles_into_every_list(tmp_path: Path) -> None:
     topology = topology_of_tree(root)
     assert topology.offline == CpuSet.parse("9")
     assert topology.by_id[1].siblings == CpuSet.parse("1")
+    assert text_of(root, f"{_CPU}/cpu1/topology/thread_siblings_list") == "1"
+    assert not (root / f"{_CPU}/cpu9/topology".lstrip("/")).exists()
+    _put(root, f"{_CPU}/cpu9/online", "1")
+    settle(root)
+    assert topology_of_tree(root).by_id[9].siblings == CpuSet.parse("1,9")
 
 
 def test_hugepages_asked_for_by_hand_show_in_all_counts(tmp_path: Path) -> None:

@@ -70,6 +70,22 @@ def test_scheduler_knobs_are_those_of_the_kernel(profile: str, knobs: set[str], 
     assert not [name for name in snapshot.names("/proc/sys/kernel") if name.startswith("sched_min_gran")]
 
 
+@pytest.mark.parametrize(
+    ("name", "profiles"),
+    [
+        ("kernel/sched_child_runs_first", {"debian12", "ubuntu2204"}),
+        ("net/core/rps_default_mask", {"debian13", "ubuntu2404"}),
+        ("vm/percpu_pagelist_high_fraction", {"debian12", "debian13", "ubuntu2204", "ubuntu2404"}),
+        ("vm/enable_soft_offline", {"debian13"}),
+        ("kernel/sched_min_granularity_ns", set()),
+    ],
+)
+def test_parameters_exist_in_the_kernels_that_have_them(name: str, profiles: set[str], tmp_path: Path) -> None:
+    for profile in PROFILES:
+        node_tree(tmp_path / profile, "1s1c1t", profile)
+    assert {profile for profile in PROFILES if (tmp_path / profile / "proc/sys" / name).exists()} == profiles
+
+
 def test_only_kernels_built_for_it_show_nohz_full(tmp_path: Path) -> None:
     node_tree(tmp_path / "old", profile="ubuntu2204")
     node_tree(tmp_path / "new", profile="ubuntu2404")
