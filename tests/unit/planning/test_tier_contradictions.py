@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import pytest
 from support.tiers import load_body, place_of, problems_of
 
 from tunectl.core.codes import CODES
-from tunectl.core.tier_rules import TIER_RULES
+from tunectl.core.tier_rules import ROLES, TIER_RULES
 from tunectl.core.tier_rules_config import CONFIG_RULES
 from tunectl.core.tier_rules_kubelet import KUBELET_RULES
 
@@ -410,6 +411,53 @@ def test_the_nearest_right_tier_is_taken(clash: Clash, tmp_path: Path) -> None:
     load_body(tmp_path, clash.right)
 
 
+@pytest.mark.parametrize(("one", "other"), list(combinations(ROLES, 2)))
+def test_no_two_roles_share_a_cpu(one: str, other: str, tmp_path: Path) -> None:
+    reserved = "" if one == "reserved" else 'reserved: "0", '
+    (problem,) = problems_of(tmp_path, f'cpu: {{{reserved}{one}: "4-6", {other}: "6-7"}}\n')
+    assert (problem.code, problem.path) == ("TUN-1401", f"cpu.{other}")
+    assert problem.what == f"{one} and {other} both name CPU 6"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("cpu.isolated", 'cpu: {isolated: "4-7"}'),
+        ("cpu.shared", 'cpu: {shared: "4-7"}'),
+        ("cpu.offlined", 'cpu: {offlined: "4-7"}'),
+        ("cpu.ovs_dpdk", 'cpu: {ovs_dpdk: "4-7"}'),
+        ("cpu.balance_isolated", "cpu: {balance_isolated: false}"),
+        ("workload_hints", "workload_hints: {}"),
+        ("irq.balance_isolated", "irq: {balance_isolated: false}"),
+        ("irq.rps", "irq: {rps: true}"),
+        (
+            "net.user_level_networking",
+            'cpu: {reserved: "0", enforce_isolation: false}\nnet: {user_level_networking: true}',
+        ),
+        ("frequency", "frequency: {isolated_khz: 5, reserved_khz: 5}"),
+        ("openshift.annotations", ""),
+    ],
+)
+def test_a_kubelet_config_carries_nothing_of_a_profile(path: str, body: str, tmp_path: Path) -> None:
+    annotations = "" if body else ", annotations: {a/b: c}"
+    (problem,) = problems_of(tmp_path, f"{body}\nopenshift: {{manifest: kubelet-config{annotations}}}\n")
+    assert (problem.code, problem.path) == ("TUN-1416", path)
+    load_body(tmp_path, f"{body}\n")
+
+
+@pytest.mark.parametrize("threshold", ["0%", "100%"])
+def test_thresholds_that_switch_the_signal_off_are_exact(threshold: str, tmp_path: Path) -> None:
+    body = f"kubelet: {{{STATIC_MEMORY}, {SUMS}, eviction_hard: {{memory.available: {threshold}}}, reserved_memory: "
+    load_body(tmp_path, body + "[{numa_node: 0, limits: {memory: 2Gi}}]}\n")
+
+
+@pytest.mark.parametrize(("amount", "difference"), [("2149Mi", "+1048576"), ("2147Mi", "-1048576")])
+def test_reserved_memory_is_wrong_in_both_directions(amount: str, difference: str, tmp_path: Path) -> None:
+    body = f"kubelet: {{{STATIC_MEMORY}, {SUMS}, reserved_memory: [{{numa_node: 0, limits: {{memory: {amount}}}}}]}}\n"
+    (problem,) = problems_of(tmp_path, body)
+    assert f"the difference is {difference} bytes" in problem.why
+
+
 def test_every_rule_is_broken_by_a_case_and_explained() -> None:
     codes = {rule.code for rule in (*TIER_RULES, *KUBELET_RULES, *CONFIG_RULES)}
     assert codes == {clash.code for clash in CLASHES}
@@ -420,3 +468,8 @@ def test_a_rule_about_a_field_that_is_not_understood_stays_silent(tmp_path: Path
     body = "kubelet: {cpu_manager_policy: static, system_reserved: {cpu: much}}\nfrequency: {reserved_khz: 5}\n"
     problems = problems_of(tmp_path, body)
     assert [problem.code for problem in problems] == ["TUN-2200", "TUN-1408"]
+
+
+def test_half_a_tier_is_not_judged_as_a_whole(tmp_path: Path) -> None:
+    body = "extends: nosuch\nkubelet: {cpu_manager_policy_options: {full-pcpus-only: true}}\n"
+    assert [problem.code for problem in problems_of(tmp_path, body)] == ["TUN-1109"]
