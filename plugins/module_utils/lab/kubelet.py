@@ -15,26 +15,22 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.kubelet.admission import StartError
-from ..core.kubelet.cpu_policy import CpuPolicy
-from ..core.kubelet.machine import machine_of
-from ..core.kubelet.memory_policy import MemoryPolicy
+from ..core.kubelet.checkpoint import (
+    CPU_CHECKPOINT_FILE,
+    MEMORY_CHECKPOINT_FILE,
+    read_cpu_checkpoint,
+    read_memory_checkpoint,
+)
+from ..core.kubelet.machine import KubeletMachine, machine_of
 from ..core.kubelet.node import KubeletNode
 from ..core.kubelet.settings import ManagerSettings, check_reserved_online, cpu_manager_setup, read_settings
 from ..core.quantity import threshold_bytes
 from ..core.topology import Topology
-from .checkpoint import (
-    CheckpointError,
-    CpuCheckpoint,
-    MemoryCheckpoint,
-    read_cpu_checkpoint,
-    read_memory_checkpoint,
-)
 from .kernel import RunningKernel
 from .kubelet_config import ConfigurationError, kubelet_arguments, load_configuration
 
 STATE = "/run/tunectl/kubelet-state"
-CPU_STATE = "/var/lib/kubelet/cpu_manager_state"
-MEMORY_STATE = "/var/lib/kubelet/memory_manager_state"
+CPU_STATE, MEMORY_STATE = CPU_CHECKPOINT_FILE, MEMORY_CHECKPOINT_FILE
 _PROCESS = "/proc/1187"
 _KIB = 1024
 # What the kubelet sets when it starts. Source: kubelet container manager, setupKernelTunables.
@@ -71,7 +67,7 @@ def start_kubelet(root: Path, kernel: RunningKernel) -> tuple[KubeletState, dict
         written = _start(root, kernel, load_configuration(root, arguments))
     except StartError as error:
         return _failed(f"{error.stage}: {error.message}")
-    except (ConfigurationError, CheckpointError, ValueError, TypeError, InputError) as error:
+    except (ConfigurationError, ValueError, TypeError, InputError) as error:
         return _failed(str(error))
     state = KubeletState("running")
     process = {f"{_PROCESS}/comm": "kubelet\n", f"{_PROCESS}/cmdline": "\0".join(arguments) + "\0"}
@@ -92,12 +88,9 @@ def _start(root: Path, kernel: RunningKernel, config: Mapping[str, Any]) -> dict
     _check_swap(root, config)
     # Which options there are depends on the release.
     cpu_manager_setup(settings, machine, kernel.node.profile.kubelet_version)
-    node = _restored(root, KubeletNode.boot(machine, settings), settings)
+    node = _restored(root, machine, settings)
     _set_tunables(kernel, config)
-    cpu = CpuCheckpoint(settings.cpu_policy, node.cpu.shared, node.cpu.assigned)
-    memory = MemoryCheckpoint(settings.memory_policy)
-    if node.memory is not None:
-        memory = MemoryCheckpoint(settings.memory_policy, node.memory.state, node.memory.assigned)
+    cpu, memory = node.checkpoints()
     return {CPU_STATE: cpu.text(), MEMORY_STATE: memory.text()}
 
 
@@ -157,20 +150,12 @@ def _checkpoint(root: Path, path: str) -> str | None:
     return place.read_text(encoding="utf-8", errors="replace") if place.exists() else None
 
 
-def _restored(root: Path, fresh: KubeletNode, settings: ManagerSettings) -> KubeletNode:
-    """Return the node as the checkpoints say, restarted with the settings; raises `StartError`, `CheckpointError`."""
-    cpu_text, memory_text = _checkpoint(root, CPU_STATE), _checkpoint(root, MEMORY_STATE)
-    policy, memory, old = fresh.cpu, fresh.memory, settings
-    if cpu_text is not None:
-        found = read_cpu_checkpoint(cpu_text)
-        assigned = {pod: dict(containers) for pod, containers in found.entries.items()}
-        policy = CpuPolicy(fresh.machine, policy.options, policy.reserved, found.default, assigned)
-        old = replace(old, cpu_policy=found.policy)
-    if memory_text is not None:
-        known = read_memory_checkpoint(memory_text)
-        blocks = {pod: dict(containers) for pod, containers in known.entries.items()}
-        is_static = known.policy == "Static"
-        memory = MemoryPolicy(fresh.machine, {}, dict(known.state), blocks) if is_static else None
-    node = KubeletNode(fresh.machine, old, policy, memory=memory)
-    node.restart(settings)
-    return node
+def _restored(root: Path, machine: KubeletMachine, settings: ManagerSettings) -> KubeletNode:
+    """Return the node as the checkpoints say, restarted with the settings; raises `StartError`."""
+    cpu, memory = _checkpoint(root, CPU_CHECKPOINT_FILE), _checkpoint(root, MEMORY_CHECKPOINT_FILE)
+    return KubeletNode.resume(
+        machine,
+        settings,
+        None if cpu is None else read_cpu_checkpoint(cpu, policy=settings.cpu_policy),
+        None if memory is None else read_memory_checkpoint(memory, policy=settings.memory_policy),
+    )

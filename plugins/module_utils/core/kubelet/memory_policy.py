@@ -173,6 +173,10 @@ class MemoryPolicy:
 
     def check_state(self, old: MachineState) -> None:
         """Raise `StartError` when a checkpoint's machine state is not what its assignments make of this machine."""
+        if not old:
+            if self.assigned:
+                raise _state_differs("the checkpoint has assignments and no machine state", "state-empty-machine")
+            return
         expected = fresh_state(self.machine, self.reserved)
         for containers in self.assigned.values():
             for blocks in containers.values():
@@ -354,14 +358,16 @@ def _replay(state: MachineState, block: Block) -> None:
     for node in block.nodes:
         memory = state.get(node)
         if memory is None:
-            raise _state_differs(f"the checkpoint has memory on NUMA node {node}, which is not there")
-        if block.kind not in memory.tables:
-            raise _state_differs(f"the checkpoint has {block.kind} on NUMA node {node}, which has none")
+            raise _state_differs(
+                f"the checkpoint has memory on NUMA node {node}, which is not there", "state-unknown-numa-node"
+            )
         memory.assignments += 1
         memory.cells = block.nodes
+        if block.kind not in memory.tables:
+            raise _state_differs(
+                f"the checkpoint has {block.kind} on NUMA node {node}, which has none", "state-unknown-memory-type"
+            )
         left = memory.take(block.kind, left)
-    if left:
-        raise _state_differs(f"the checkpoint assigns more {block.kind} than nodes {block.nodes} have")
 
 
 def _same_state(old: MachineState, expected: MachineState) -> bool:
@@ -395,5 +401,5 @@ def _reject(code: str, why: str) -> NoReturn:
     raise Rejection("UnexpectedAdmissionError", code, message)
 
 
-def _state_differs(message: str) -> StartError:
-    return StartError("memory-manager-start", "state-machine-differs", message)
+def _state_differs(message: str, code: str = "state-machine-differs") -> StartError:
+    return StartError("memory-manager-start", code, message)

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 from ..cpuset import CpuSet, union
 from .admission import Rejection, StartError
+from .checkpoint import CpuCheckpoint, MemoryCheckpoint
 from .cpu_policy import CpuPolicy, all_assigned
 from .hints import DistanceError, Hint, Merger, ProviderHints, TopologyPolicy
 from .machine import KubeletMachine
@@ -118,44 +120,63 @@ class KubeletNode:
     def restart(self, settings: ManagerSettings | None = None) -> dict[str, Rejection | None]:
         """Restart over the same checkpoint, with new settings if given; return the verdict on each running pod.
 
-        Raises `StartError` when the kubelet refuses the checkpoint. Pods are re-admitted in the order they came.
+        Raises `StartError` when the kubelet refuses the checkpoint; then it is as before. Pods are re-admitted in the
+        order they came.
         """
-        new = settings or self.settings
-        policy = _cpu_policy(self.machine, new)
-        memory = _memory_policy(self.machine, new)
-        if new.cpu_policy != self.settings.cpu_policy:
-            raise StartError(
-                "cpu-manager-start",
-                "state-policy-differs",
-                f"the checkpoint was written by policy {self.settings.cpu_policy}, configured is {new.cpu_policy}",
-            )
-        policy.shared, policy.assigned, policy.bubbles = self.cpu.shared, self.cpu.assigned, self.cpu.bubbles
-        self.settings, self.cpu = new, policy
-        if new.is_static:
-            self._check_state()
-        self._take_over_memory(memory)
-        verdicts: dict[str, Rejection | None] = {}
-        for name, pod in list(self.running.items()):
-            verdicts[name] = self._readmit(pod)
-        return verdicts
+        cpu, memory = self.checkpoints()
+        new = _Start(self.machine, settings or self.settings, self.flavor, self.partitioned).over(cpu, memory)
+        running = tuple(self.running.values())
+        self.settings, self.cpu, self.memory, self.running = new.settings, new.cpu, new.memory, {}
+        return self.readmit(running)
 
-    def _readmit(self, pod: Pod) -> Rejection | None:
+    @classmethod
+    def resume(  # noqa: PLR0913  two files, two facts about the platform
+        cls,
+        machine: KubeletMachine,
+        settings: ManagerSettings,
+        cpu: CpuCheckpoint | None,
+        memory: MemoryCheckpoint | None,
+        *,
+        flavor: Flavor = Flavor.UPSTREAM,
+        partitioned: bool = False,
+    ) -> KubeletNode:
+        """Return a kubelet started over checkpoints, None for a file that is not there; no pod is admitted yet.
+
+        Raises `StartError`. `readmit` then takes the pods that run.
+        """
+        return _Start(machine, settings, flavor, partitioned and flavor is Flavor.OPENSHIFT).over(cpu, memory)
+
+    def readmit(self, pods: Iterable[Pod]) -> dict[str, Rejection | None]:
+        """Admit pods that run already, in the order they were created; return the verdict on each."""
+        return {pod.name: self._verdict(pod) for pod in pods}
+
+    def _verdict(self, pod: Pod) -> Rejection | None:
         try:
             self.admit(pod)
         except Rejection as rejection:
-            del self.running[pod.name]
             return rejection
         return None
 
-    def _take_over_memory(self, fresh: MemoryPolicy | None) -> None:
-        old, self.memory = self.memory, fresh
-        if (old is None) != (fresh is None):
-            raise StartError(
-                "memory-manager-start", "state-policy-differs", "the checkpoint is of another memory policy"
-            )
-        if old is not None and fresh is not None:
-            fresh.assigned = old.assigned
-            fresh.check_state(old.state)
+    def checkpoints(self) -> tuple[CpuCheckpoint, MemoryCheckpoint]:
+        """Return what the kubelet has written to its two files."""
+        cpu = CpuCheckpoint(
+            self.settings.cpu_policy,
+            self.cpu.shared,
+            self.cpu.assigned,
+            self.cpu.bubbles,
+            self.settings.pod_level_managers,
+        )
+        state, assigned = (self.memory.state, self.memory.assigned) if self.memory is not None else ({}, {})
+        pod_level = self.settings.pod_level_managers
+        return cpu, MemoryCheckpoint(self.settings.memory_policy, state, assigned, pod_level)
+
+    def take_over_cpus(self, found: CpuCheckpoint) -> None:
+        """Go on with what a checkpoint says; raises `StartError` when it does not fit machine and settings."""
+        self.cpu.shared = found.default
+        self.cpu.assigned = {pod: dict(containers) for pod, containers in found.entries.items()}
+        self.cpu.bubbles = dict(found.pods)
+        if self.settings.is_static:
+            self._check_state()
 
     def _check_state(self) -> None:
         """Judge the checkpoint in the kubelet's order."""
@@ -253,6 +274,35 @@ class KubeletNode:
             message = "Resources cannot be allocated with Topology locality"
             raise Rejection("TopologyAffinityError", "no-acceptable-numa-hint", message, container)
         return best
+
+
+@dataclass(frozen=True)
+class _Start:
+    """A kubelet's start over the checkpoints that an earlier one left."""
+
+    machine: KubeletMachine
+    settings: ManagerSettings
+    flavor: Flavor
+    partitioned: bool
+
+    def over(self, cpu: CpuCheckpoint | None, memory: MemoryCheckpoint | None) -> KubeletNode:
+        node = KubeletNode.boot(self.machine, self.settings, flavor=self.flavor, partitioned=self.partitioned)
+        if cpu is not None:
+            if cpu.policy != self.settings.cpu_policy:
+                raise _other_policy("cpu-manager-start", cpu.policy, self.settings.cpu_policy)
+            node.take_over_cpus(cpu)
+        if memory is not None:
+            if memory.policy != self.settings.memory_policy:
+                raise _other_policy("memory-manager-start", memory.policy, self.settings.memory_policy)
+            if node.memory is not None:
+                node.memory.assigned = {pod: dict(blocks) for pod, blocks in memory.entries.items()}
+                node.memory.check_state(copy.deepcopy(dict(memory.state)))
+        return node
+
+
+def _other_policy(stage: str, found: str, wanted: str) -> StartError:
+    message = f"the checkpoint was written by policy {found or 'none at all'}, configured is {wanted}"
+    return StartError(stage, "state-policy-differs", message)
 
 
 def _cpu_policy(machine: KubeletMachine, settings: ManagerSettings) -> CpuPolicy:
