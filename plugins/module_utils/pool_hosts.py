@@ -41,7 +41,7 @@ def find_members(hosts: Hosts, pool: str, patterns: Sequence[str], known: Iterab
     members: dict[str, str] = {}
     for host in selected:
         mine = _pools_of(host, hosts.pool_variable.get(host, ""), inside)
-        if len(mine) > 1:
+        if len(mine) > 1 and (not pool or pool in mine):
             problems.append(_two_pools(host, mine))
         elif not pool or mine == [pool]:
             members[host] = mine[0] if mine else ""

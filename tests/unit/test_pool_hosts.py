@@ -116,6 +116,8 @@ def test_a_variable_against_all_groups_is_a_contradiction() -> None:
 def test_a_host_in_two_pools_does_not_matter_where_it_takes_no_part() -> None:
     inventory = hosts({"one": ["a", "b"], "two": ["b"]})
     assert find_members(inventory, "one", ["a"], ["one", "two"]) == {"a": "one"}
+    elsewhere = hosts({"one": ["a"], "two": ["b"], "three": ["b"]})
+    assert find_members(elsewhere, "one", [], ["one", "two", "three"]) == {"a": "one"}
 
 
 def test_an_empty_pool_says_which_groups_there_are_and_which_is_near() -> None:
