@@ -73,10 +73,10 @@ def _line(columns: Sequence[Column], row: Sequence[Cell], widths: Sequence[int],
 
 
 def labelled(label: str, text: str, screen: Screen, indent: int = 2, label_width: int = 9) -> list[str]:
-    """Return a label with a text beside it, wrapped to the screen; long words are kept whole."""
+    """Return a label with a text beside it, wrapped to the screen; only words longer than a line are broken."""
     left = indent + label_width
-    lines = textwrap.wrap(screen.text(text), screen.width - left, break_long_words=False, break_on_hyphens=False)
-    head = " " * indent + screen.paint(label.ljust(label_width - 1), "dim") + " "
+    lines = textwrap.wrap(screen.text(text), screen.width - left, break_on_hyphens=False)
+    head = " " * indent + (screen.paint(label.ljust(label_width - 1), "dim") + " " if label else " " * label_width)
     return [head + (lines[0] if lines else ""), *(" " * left + line for line in lines[1:])]
 
 
