@@ -39,7 +39,7 @@ coverage: dev ## line coverage of model, planner and renderers
 
 .PHONY: bench
 bench: dev ## measure ratios against the peers in tests/bench
-	@$(BIN)/python -m tests.bench
+	@PYTHONPATH=tests:.collections $(BIN)/python -m bench $(BENCH_ARGS)
 
 .PHONY: golden
 golden: dev ## write the golden files anew; read the difference before you commit it

@@ -10,8 +10,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.bench.planning import seconds_to_plan
-from tests.bench.timing import Command, in_turn, run, spread
+from bench.planning import seconds_to_plan
+from bench.timing import Command, in_turn, run, spread
 
 _NODES = 20
 _FORKS = "5"
@@ -96,7 +96,7 @@ def _ansible(rounds: int, folder: Path) -> list[Line]:
 
 def main() -> int:
     """Measure, print a table, write the figures to a file where one is named; 1 when a goal was missed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="counted runs of each command")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()

@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from tunectl.core.snapshot import Snapshot
+from tunectl.lab.machines import parse_shape
+from tunectl.lab.tree import build_tree
 from tunectl.planning.pool import plan_pool
 from tunectl.planning.tier_file import load_tier
+from tunectl.snapshot_reader import read_snapshot
 
 _SHAPES = ("2s16c2t", "2s20c2t", "2s24c1t", "2s32c2t", "1s64c2t4n", "4s8c1t", "2s28c2t4n", "1s12c1t")
 
 
 def _snapshots(topologies: int) -> list[Snapshot]:
     """Return one snapshot of a simulated node for each shape."""
-    from ansible_collections.tunectl.node.plugins.module_utils.lab.machines import parse_shape
-    from ansible_collections.tunectl.node.plugins.module_utils.lab.tree import build_tree
-    from tunectl.snapshot_reader import read_snapshot
-
     found = []
     for shape in _SHAPES[:topologies]:
         with tempfile.TemporaryDirectory() as folder:

@@ -48,8 +48,8 @@ def requests(context: DesireContext) -> Iterator[tuple[HugepageRequest, int]]:
             yield request, size
 
 
-def hugepage_bytes(context: DesireContext) -> dict[int, int]:
-    """Return the bytes of hugepages on each NUMA node once the tier is in force.
+def hugepage_pools(context: DesireContext) -> dict[int, dict[int, int]]:
+    """Return the hugepages on each NUMA node once the tier is in force: node -> page size in KiB -> count.
 
     Shape: a request with a node counts there; one without is spread over the nodes that have memory, as the kernel
     does at boot; pools of sizes that the tier does not mention stay as they are.
@@ -58,21 +58,27 @@ def hugepage_bytes(context: DesireContext) -> dict[int, int]:
     holders = [node.id for node in topology.numa_nodes if node.memory_kib] or [
         node.id for node in topology.numa_nodes[:1]
     ]
-    total: Counter[int] = Counter({node.id: 0 for node in topology.numa_nodes})
+    total: dict[int, Counter[int]] = {node.id: Counter() for node in topology.numa_nodes}
     managed = set()
     for request, size in requests(context):
         managed.add(size)
         if request.node is not None:
-            total[request.node] += request.count * size * _KIB
+            total.setdefault(request.node, Counter())[size] += request.count
             continue
         share, extra = divmod(request.count, len(holders) or 1)
         for place, node_id in enumerate(holders):
-            total[node_id] += (share + (place < extra)) * size * _KIB
+            total[node_id][size] += share + (place < extra)
     for node in topology.numa_nodes:
-        total[node.id] += sum(
-            pool.total * pool.size_kib * _KIB for pool in node.hugepages if pool.size_kib not in managed
-        )
-    return dict(total)
+        for pool in node.hugepages:
+            if pool.size_kib not in managed:
+                total[node.id][pool.size_kib] += pool.total
+    return {node: dict(sizes) for node, sizes in total.items()}
+
+
+def hugepage_bytes(context: DesireContext) -> dict[int, int]:
+    """Return the bytes of hugepages on each NUMA node once the tier is in force."""
+    pools = hugepage_pools(context)
+    return {node: sum(size * _KIB * count for size, count in sizes.items()) for node, sizes in pools.items()}
 
 
 def judge_hugepages(context: DesireContext) -> tuple[Finding, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,7 +21,7 @@ from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
 from tunectl.ports import CommitOptions
 from tunectl.steps import Step
-from tunectl.view.plan import plan_summary_text
+from tunectl.view.plan import plan_summary_text, plan_text
 from tunectl.view.progress import Progress, make_progress
 from tunectl.view.run import apply_items, apply_text, changes_text
 
@@ -39,10 +40,10 @@ def apply(session: Session, *, plan: str | None, yes: bool, reboot: str, overwri
     nodes = ansible_nodes(session)
     progress = make_progress(session.progress, quiet=session.quiet, color=session.talk_screen.colour)
     try:
-        wanted, snapshots = _plan_and_snapshots(session, plan, nodes, progress)
+        wanted, snapshots, text = _plan_and_snapshots(session, plan, nodes, progress)
         progress.end()
         if wanted.changed:
-            session.say(plan_summary_text(wanted, session.talk_screen, verbose=session.verbose > 0))
+            session.say(text)
 
         def confirm(asked: PoolPlan) -> None:
             confirm_changes(session, changes_text(asked), yes=yes)
@@ -73,12 +74,16 @@ def _check_request(session: Session, plan: str | None) -> None:
 
 def _plan_and_snapshots(
     session: Session, plan: str | None, nodes: AnsibleNodes, progress: Progress
-) -> tuple[PoolPlan, list[Snapshot]]:
+) -> tuple[PoolPlan, Sequence[Snapshot], str]:
+    """Return the plan, what the nodes are like now, and the plan as a person reads it."""
+    screen, verbose = session.talk_screen, session.verbose > 0
     if plan is None:
-        return plan_for(session, nodes, progress.step)
+        planned = plan_for(session, nodes, progress.step)
+        return planned.plan, planned.snapshots, plan_text(planned, screen, verbose=verbose, reasons=verbose).rstrip()
     wanted = saved_plan(plan)
     selection = Selection(pool=wanted.pool, patterns=tuple(node.node for node in wanted.nodes))
-    return wanted, nodes.snapshots(selection.pool, selection.patterns, progress.step)
+    snapshots = nodes.snapshots(selection.pool, selection.patterns, progress.step)
+    return wanted, snapshots, plan_summary_text(wanted, screen, verbose=verbose)
 
 
 def _emit(session: Session, result: ApplyResult) -> int:

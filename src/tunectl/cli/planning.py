@@ -62,12 +62,12 @@ def snapshots_of(session: Session, pool: str | None) -> list[Snapshot]:
         progress.end()
 
 
-def plan_for(session: Session, nodes: NodeReader, on_event: OnEvent | None = None) -> tuple[PoolPlan, list[Snapshot]]:
-    """Return the plan for what the session asks, and the snapshots that it rests on."""
+def plan_for(session: Session, nodes: NodeReader, on_event: OnEvent | None = None) -> Planned:
+    """Return the plan for what the session asks, read from `nodes`, with all that explains it."""
     tier = tier_of(session)
     selection = selection_of(session, tier.pool_name)
     snapshots = read_nodes(selection, load_snapshots, lambda: nodes, on_event)
-    return make_plan(tier, snapshots, platform_of(session)).plan, snapshots
+    return make_plan(tier, snapshots, platform_of(session))
 
 
 def planned_for(session: Session) -> Planned:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Protocol
 
 from tunectl.core.cpuset import CpuSet
-from tunectl.core.desired import Partition
 from tunectl.core.topology import CoreType, Topology
 
+Legend = Mapping[str, tuple[str, str]]
+
 # Letter, name and order of each role; a letter of its own makes the colour a comfort, not a carrier.
-ROLES = {
+ROLES: Legend = {
     "reserved": ("R", "reserved"),
     "isolated": ("i", "isolated"),
     "shared": ("S", "shared"),
@@ -24,17 +26,22 @@ _SMALLEST_CACHE_GROUP = 3
 _GROUP_SIZES = (8, 10, 6, 7, 9)
 
 
+class Roles(Protocol):
+    """Knows the role of every CPU; a partition does."""
+
+    def role_of(self, cpu: int) -> str:
+        """Return the role, a key of the legend."""
+        ...
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One CPU and its role."""
+    """One CPU, its role, and the letter and name of the role in the legend."""
 
     cpu: int
     role: str
-
-    @property
-    def letter(self) -> str:
-        """The sign of the role."""
-        return ROLES[self.role][0]
+    letter: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -75,10 +82,14 @@ class Block:
 
 @dataclass(frozen=True)
 class CpuMap:
-    """The whole machine. `offline` are CPUs that are not online now, whose place nobody knows."""
+    """The whole machine. `offline` are CPUs that are not online now, whose place nobody knows.
+
+    `legend` is role -> letter and name, in the order in which roles are listed.
+    """
 
     blocks: tuple[Block, ...]
     offline: CpuSet
+    legend: Legend = field(default_factory=lambda: ROLES)
 
     @property
     def columns(self) -> Iterator[Column]:
@@ -93,17 +104,34 @@ class CpuMap:
     def counts(self) -> dict[str, int]:
         """Return the number of CPUs of each role that occurs, in the order of the legend."""
         roles = [cell.role for column in self.columns for cell in column.cells]
-        return {role: roles.count(role) for role in ROLES if role in roles}
+        return {role: roles.count(role) for role in self.legend if role in roles}
 
 
-def map_cpus(topology: Topology, partition: Partition) -> CpuMap:
-    """Return the map of a machine under a partition. Shape: every online CPU is in exactly one cell."""
+def map_cpus(topology: Topology, partition: Roles, legend: Legend | None = None) -> CpuMap:
+    """Return the map of a machine under a partition, or another division of its CPUs with its own legend.
+
+    Shape: every online CPU is in exactly one cell.
+    """
+    drawing = _Drawing(topology, partition, legend or ROLES)
     places = sorted({(cpu.socket, cpu.numa) for cpu in topology.cpus})
     several = len(topology.sockets) > 1
-    blocks = [_block(topology, partition, socket, node, named=several) for socket, node in places]
+    blocks = [_block(drawing, socket, node, named=several) for socket, node in places]
     with_cpus = {node for _, node in places}
     blocks += [Block(None, node.id, node.memory_kib) for node in topology.numa_nodes if node.id not in with_cpus]
-    return CpuMap(tuple(_memory_once(blocks)), topology.offline)
+    return CpuMap(tuple(_memory_once(blocks)), topology.offline, drawing.legend)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What every block of one map is drawn from."""
+
+    topology: Topology
+    roles: Roles
+    legend: Legend
+
+    def cell(self, cpu: int) -> Cell:
+        role = self.roles.role_of(cpu)
+        return Cell(cpu, role, *self.legend[role])
 
 
 def _memory_once(blocks: Sequence[Block]) -> Iterator[Block]:
@@ -113,23 +141,24 @@ def _memory_once(blocks: Sequence[Block]) -> Iterator[Block]:
         seen.add(block.node)
 
 
-def _block(topology: Topology, partition: Partition, socket: int, node: int, *, named: bool) -> Block:
+def _block(drawing: _Drawing, socket: int, node: int, *, named: bool) -> Block:
+    topology = drawing.topology
     cores = [
         core
         for core in topology.cores
         if (topology.by_id[core.first].socket, topology.by_id[core.first].numa) == (socket, node)
     ]
     groups = [
-        tuple(_column(topology, partition, core) for core in group)
+        tuple(_column(drawing, core) for core in group)
         for segment in _segments(topology, cores)
         for group in _chunks(segment)
     ]
     return Block(socket if named else None, node, topology.numa_node(node).memory_kib, tuple(groups))
 
 
-def _column(topology: Topology, partition: Partition, core: CpuSet) -> Column:
-    cells = tuple(Cell(cpu, partition.role_of(cpu)) for cpu in core)
-    return Column(cells, topology.by_id[core.first].type)
+def _column(drawing: _Drawing, core: CpuSet) -> Column:
+    cells = tuple(drawing.cell(cpu) for cpu in core)
+    return Column(cells, drawing.topology.by_id[core.first].type)
 
 
 def _segments(topology: Topology, cores: Sequence[CpuSet]) -> list[list[CpuSet]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from tunectl.view.cpumap import ROLES, Block, Column, CpuMap
+from tunectl.view.cpumap import Block, Column, CpuMap
 from tunectl.view.quantities import memory_text, plural
 
 _CELL = 15
@@ -28,6 +28,8 @@ STYLE = """
 .cpumap .frame{fill:none;stroke:var(--line,#b8c4cf)}
 .cpumap .reserved{fill:#5ec8d8}.cpumap .isolated{fill:#8fce7e}.cpumap .shared{fill:#f0cd62}
 .cpumap .ovs_dpdk{fill:#d59be0}.cpumap .offlined{fill:#cfd6dc}.cpumap .unassigned{fill:#e9edf0}
+.cpumap .pod0{fill:#8fce7e}.cpumap .pod1{fill:#f0cd62}.cpumap .pod2{fill:#d59be0}
+.cpumap .pod3{fill:#86b4f0}.cpumap .pod4{fill:#f2a07e}.cpumap .pod5{fill:#b9c46a}
 .cpumap .split{fill:#c8322b}
 """.strip()
 
@@ -112,10 +114,10 @@ def _with_last(band: Band) -> Iterator[tuple[Sequence[Column], bool]]:
 def _column(column: Column, block: Block, x: int, top: int) -> Iterator[str]:
     for row, cell in enumerate(column.cells):
         y = top + row * _STEP
-        name = ROLES[cell.role][1]
+        ground = cell.role.partition(".")[0]
         yield (
-            f"<g><title>CPU {cell.cpu}, node {block.node}: {name}</title>"
-            f'<rect class="{cell.role}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2"/>'
+            f"<g><title>CPU {cell.cpu}, node {block.node}: {escape(cell.name)}</title>"
+            f'<rect class="{ground}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2"/>'
             f'<text class="letter" x="{x + 7.5}" y="{y + 11}">{cell.letter}</text></g>'
         )
     if column.split:
@@ -133,14 +135,15 @@ def _legend(cpu_map: CpuMap, top: int) -> Iterator[str]:
         if role == "split":
             yield f'<path class="split" d="M{x + 3} {top + 13}l4.5 -7l4.5 7z"/>'
         else:
-            yield f'<rect class="{role}" x="{x}" y="{top + 2}" width="{_CELL}" height="{_CELL}" rx="2"/>'
-            yield f'<text class="letter" x="{x + 7.5}" y="{top + 13}">{ROLES[role][0]}</text>'
+            ground = role.partition(".")[0]
+            yield f'<rect class="{ground}" x="{x}" y="{top + 2}" width="{_CELL}" height="{_CELL}" rx="2"/>'
+            yield f'<text class="letter" x="{x + 7.5}" y="{top + 13}">{cpu_map.legend[role][0]}</text>'
         yield f'<text x="{x + 20}" y="{top + 13}">{escape(words)}</text>'
         x += _item_width(words)
 
 
 def _legend_items(cpu_map: CpuMap) -> list[tuple[str, str]]:
-    items = [(role, f"{ROLES[role][1]} {count}") for role, count in cpu_map.counts().items()]
+    items = [(role, f"{cpu_map.legend[role][1]} {count}") for role, count in cpu_map.counts().items()]
     if cpu_map.split_cores:
         items.append(("split", f"{plural(cpu_map.split_cores, 'core')} split between roles"))
     return items

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from tunectl.core.topology import CoreType
-from tunectl.view.cpumap import ROLES, Block, Column, CpuMap
+from tunectl.view.cpumap import Block, Column, CpuMap
 from tunectl.view.quantities import memory_text, plural
 from tunectl.view.screen import Screen
 
@@ -141,11 +141,11 @@ def _ruler(groups: Sequence[Group]) -> str:
 
 
 def _cells(group: Group, thread: int, screen: Screen) -> str:
-    roles = [column.cells[thread].role if thread < len(column.cells) else "" for column in group]
+    cells = [column.cells[thread] if thread < len(column.cells) else None for column in group]
     text = ""
-    for role, run in groupby(roles):
-        count = len(list(run))
-        text += screen.fill(ROLES[role][0] * count, role) if role else " " * count
+    for (role, letter), run in groupby((cell.role, cell.letter) if cell else ("", " ") for cell in cells):
+        letters = letter * len(list(run))
+        text += screen.fill(letters, role) if role else letters
     return text
 
 
@@ -175,8 +175,9 @@ def _offline(cpu_map: CpuMap, width: int) -> list[str]:
 
 def _legend(cpu_map: CpuMap, screen: Screen) -> list[str]:
     items = [
-        (f"{ROLES[role][0]} {ROLES[role][1]} {count}", screen.fill(ROLES[role][0], role) + f" {ROLES[role][1]} {count}")
+        (f"{letter} {name} {count}", screen.fill(letter, role) + f" {name} {count}")
         for role, count in cpu_map.counts().items()
+        for letter, name in [cpu_map.legend[role]]
     ]
     if cpu_map.split_cores:
         words = f"{_SPLIT} {plural(cpu_map.split_cores, 'core')} split between roles"

@@ -53,14 +53,14 @@ def change_rows(plan: PoolPlan) -> list[ChangeRow]:
     return sorted(rows, key=lambda row: -row.change.impact.rank)
 
 
-def plan_text(planned: Planned, screen: Screen, *, verbose: bool = False) -> str:
-    """Return the whole plan."""
+def plan_text(planned: Planned, screen: Screen, *, verbose: bool = False, reasons: bool = True) -> str:
+    """Return the whole plan; without `reasons` each change is one line."""
     plan = planned.plan
     lines = [_headline(plan, screen, simulated=planned.simulated), ""]
     for alike in planned.alike:
         lines += _alike_lines(alike, plan, screen, verbose=verbose)
         lines.append("")
-    lines += _changes_lines(plan, screen, verbose=verbose)
+    lines += _changes_lines(plan, screen, verbose=verbose, reasons=reasons)
     findings = findings_lines(plan.all_findings, screen)
     if findings:
         lines += ["", *findings]
@@ -73,7 +73,8 @@ def plan_text(planned: Planned, screen: Screen, *, verbose: bool = False) -> str
 def plan_summary_text(plan: PoolPlan, screen: Screen, *, verbose: bool = False) -> str:
     """Return the changes and the price alone, for the question before an apply."""
     lines = [_headline(plan, screen, simulated=any(node.simulated for node in plan.nodes)), ""]
-    return "\n".join([*lines, *_changes_lines(plan, screen, verbose=verbose), "", *_closing_lines(plan, screen)])
+    changes = _changes_lines(plan, screen, verbose=verbose, reasons=verbose)
+    return "\n".join([*lines, *changes, "", *_closing_lines(plan, screen)])
 
 
 def _headline(plan: PoolPlan, screen: Screen, *, simulated: bool) -> str:
@@ -106,7 +107,7 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[: _MOST_NAMES - 1]) + f" and {len(names) - _MOST_NAMES + 1} more"
 
 
-def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str]:
+def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool, reasons: bool) -> list[str]:
     rows = change_rows(plan)
     lines: list[str] = []
     if rows:
@@ -123,7 +124,8 @@ def _changes_lines(plan: PoolPlan, screen: Screen, *, verbose: bool) -> list[str
             if index == 0 or rows[index - 1].change.impact is not row.change.impact:
                 lines.append("  " + screen.paint(PRICES[row.change.impact], "strong"))
             lines.append(line)
-            lines += _reason_lines(row.change.why, row.change.asked_in, screen)
+            if reasons:
+                lines += _reason_lines(row.change.why, row.change.asked_in, screen)
     return [*lines, *_right_lines(plan, screen, verbose=verbose)]
 
 

@@ -27,6 +27,12 @@ _FILLS = {
     "ovs_dpdk": "30;45",
     "offlined": "2;9",
     "unassigned": "2",
+    "pod0": "30;42",
+    "pod1": "30;43",
+    "pod2": "30;45",
+    "pod3": "30;44",
+    "pod4": "30;41",
+    "pod5": "30;47",
 }
 
 _ASCII = str.maketrans(
@@ -74,7 +80,8 @@ class Screen:
 
     def fill(self, text: str, role: str) -> str:
         """Return the text on the ground colour of a CPU role, or as it is where there are no colours."""
-        return f"\x1b[{_FILLS[role]}m{text}\x1b[0m" if self.colour else text
+        code = _FILLS[role.partition(".")[0]]  # what stands behind the dot tells roles of one colour apart
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
 
     def text(self, text: str) -> str:
         """Return the text in the characters that the screen has; every sign keeps its width of one column."""

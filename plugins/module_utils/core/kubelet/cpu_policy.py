@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..cpuset import CpuSet, union
 from .admission import Rejection
 from .allocator import NotEnoughCpusError, Strategy, choose_cpus
-from .hints import Hint, ProviderHints, node_subsets
+from .hints import Hint, ProviderHints, Subset, node_subsets
 from .machine import KubeletMachine
 from .pod import Container, Pod, Qos, exclusive_cpus, whole_cpus
 
@@ -114,15 +114,22 @@ class CpuPolicy:
     def generate_hints(self, available: CpuSet, reusable: CpuSet, request: int) -> list[Hint]:
         """Return a hint for every set of NUMA nodes with enough CPUs, in the kubelet's order."""
         cpus = self.machine.node_cpus
+        size = {node: len(members) for node, members in cpus.items()}
+        free = {node: len(members & available) for node, members in cpus.items()}
+        needed = {node for node, members in cpus.items() if not members.isdisjoint(reusable)}
         smallest = len(cpus)
-        found: list[frozenset[int]] = []
-        for nodes in node_subsets(tuple(cpus)):
-            inside = union(cpus[node] for node in nodes)
-            if len(inside) >= request and len(nodes) < smallest:
+        found: list[Subset] = []
+        for subset in node_subsets(tuple(cpus)):
+            nodes = subset.nodes
+            if len(nodes) < smallest and sum(size[node] for node in nodes) >= request:
                 smallest = len(nodes)
-            if reusable <= inside and len(reusable) + len(available & inside) >= request:
-                found.append(nodes)
-        return [Hint(nodes, len(nodes) == smallest or self._is_socket_aligned(nodes, smallest)) for nodes in found]
+            room = len(reusable) + sum(free[node] for node in nodes)
+            if room >= request and (not needed or needed.issubset(nodes)):
+                found.append(subset)
+        return [
+            subset.hint(preferred=len(subset.nodes) == smallest or self._is_socket_aligned(subset.nodes, smallest))
+            for subset in found
+        ]
 
     def allocate(self, pod: Pod, container: Container, nodes: frozenset[int] | None) -> None:
         """Give a container its exclusive CPUs, near `nodes` when they are not None.
@@ -241,7 +248,7 @@ class CpuPolicy:
             return cpus
         return union(members for members in self.machine.socket_cpus.values() if not members.isdisjoint(cpus))
 
-    def _is_socket_aligned(self, nodes: frozenset[int], smallest: int) -> bool:
+    def _is_socket_aligned(self, nodes: Sequence[int], smallest: int) -> bool:
         sockets = len(self.machine.socket_cpus)
         per_socket = len(self.machine.node_cpus) // sockets
         if not self.options.align_by_socket or per_socket == 0:

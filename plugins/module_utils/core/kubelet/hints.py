@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Optional
 
 Nodes = frozenset  # a set of NUMA node ids
@@ -63,13 +64,20 @@ class Merger:
 
     def _best(self, lists: Sequence[Sequence[Hint]]) -> Hint:
         every = frozenset(self.nodes)
+        agreed = _agreed(every, lists)
+        if agreed:
+            best = agreed[0]
+            for candidate in agreed[1:]:
+                if self._is_fitter(candidate, best):
+                    best = candidate
+            return best
         width = max((_narrowest(hints) for hints in lists), default=0)
-        best: Hint | None = None
+        found: Hint | None = None
         for permutation in itertools.product(*lists):
             candidate = _combine(every, permutation)
-            if candidate.nodes and (best is None or self._replaces(best, candidate, width)):
-                best = candidate
-        return best or Hint(every, preferred=False)
+            if candidate.nodes and (found is None or self._replaces(found, candidate, width)):
+                found = candidate
+        return found or Hint(every, preferred=False)
 
     def _replaces(self, current: Hint, candidate: Hint, width: int) -> bool:
         """Return whether the candidate beats the current best; `width` is what non-preferred ones aim at."""
@@ -103,13 +111,31 @@ class Merger:
         return sum(values) / len(values)
 
 
-def node_subsets(nodes: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Yield every non-empty subset, small ones first, each size in lexical order."""
+@dataclass(frozen=True)
+class Subset:
+    """A set of NUMA nodes with its two hints, made once for each machine."""
+
+    nodes: tuple[int, ...]
+    preferred: Hint
+    other: Hint
+
+    def hint(self, *, preferred: bool) -> Hint:
+        """Return the hint of this set."""
+        return self.preferred if preferred else self.other
+
+
+@lru_cache(maxsize=64)
+def node_subsets(nodes: tuple[int, ...]) -> tuple[Subset, ...]:
+    """Return every non-empty subset, small ones first, each size in lexical order."""
+    found = []
     for width in range(1, len(nodes) + 1):
         for combination in itertools.combinations(sorted(nodes), width):
-            yield frozenset(combination)
+            members = frozenset(combination)
+            found.append(Subset(combination, Hint(members, preferred=True), Hint(members, preferred=False)))
+    return tuple(found)
 
 
+@lru_cache(maxsize=65536)
 def mask(nodes: frozenset[int]) -> int:
     """Return the set as a number with a bit per node id."""
     return sum(1 << node for node in nodes)
@@ -127,6 +153,26 @@ def _lists(providers: Sequence[ProviderHints]) -> list[Sequence[Hint]]:
             else:
                 lists.append(hints or [Hint(None, preferred=False)])
     return lists
+
+
+def _agreed(every: frozenset[int], lists: Sequence[Sequence[Hint]]) -> list[Hint]:
+    """Return the preferred hints on which all lists agree.
+
+    A permutation is preferred only when all its sets are equal and all its hints preferred, and a preferred result
+    beats every other: where lists agree, the other permutations need not be tried.
+    """
+    common: set[frozenset[int]] | None = None
+    for hints in lists:
+        preferred = [hint.nodes for hint in hints if hint.preferred]
+        own = {nodes for nodes in preferred if nodes is not None}
+        if None in preferred:
+            if not own:
+                continue
+            return []
+        common = own if common is None else common & own
+    if common is None:
+        return [Hint(every, preferred=True)] if every and all(lists) else []
+    return [Hint(nodes & every, preferred=True) for nodes in common if nodes & every]
 
 
 def _is_single(hint: Hint) -> bool:

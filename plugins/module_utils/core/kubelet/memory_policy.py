@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from ..quantity import round_up
 from .admission import Rejection, StartError
-from .hints import Hint, ProviderHints, mask, node_subsets
+from .hints import Hint, ProviderHints, Subset, mask, node_subsets
 from .machine import KubeletMachine
 from .pod import Container, Pod, Qos, Resources
 
@@ -221,45 +221,53 @@ class MemoryPolicy:
     def _calculate(self, pod: Pod, request: Mapping[str, int]) -> dict[str, list[Hint]]:
         """Return the same hints for every kind; empty when no set of nodes can hold the request."""
         smallest = len(self.state)
-        found: list[frozenset[int]] = []
-        for nodes in node_subsets(tuple(self.state)):
-            if not all(self._sum(nodes, kind, "allocatable") >= size for kind, size in request.items()):
+        allocatable = [(size, self._column(kind, "allocatable")) for kind, size in request.items()]
+        free = [(kind, size, self._column(kind, "free")) for kind, size in request.items()]
+        reusable = bool(self.reusable.get(pod.name))
+        found: list[Subset] = []
+        for subset in node_subsets(tuple(self.state)):
+            nodes = subset.nodes
+            if any(sum(column[node] for node in nodes) % _WRAP < size for size, column in allocatable):
                 continue
             smallest = min(smallest, len(nodes))
-            if self._is_free_for(nodes) and self._has_room(pod, nodes, request):
-                found.append(nodes)
+            if not self._is_free_for(nodes):
+                continue
+            for kind, size, column in free:
+                own = self._reusable_of(pod, nodes, kind) if reusable else 0
+                if (sum(column[node] for node in nodes) + own) % _WRAP < size:
+                    break
+            else:
+                found.append(subset)
         if not found:
             return {}
-        hints = [Hint(nodes, len(nodes) == smallest) for nodes in found]
+        hints = [subset.hint(preferred=len(subset.nodes) == smallest) for subset in found]
         return dict.fromkeys(request, hints)
 
-    def _is_free_for(self, nodes: frozenset[int]) -> bool:
-        """Whether single-node and grouped allocations stay apart."""
-        if len(nodes) == 1:
-            return all(len(self.state[node].cells) == 1 for node in nodes)
-        group = tuple(sorted(nodes))
-        used = [self.state[node] for node in nodes if self.state[node].assignments > 0]
-        return all(len(node.cells) > 1 and tuple(sorted(node.cells)) == group for node in used)
+    def _column(self, kind: str, name: str) -> dict[int, int]:
+        """Return one figure of a kind by node, 0 where a node has none of it."""
+        tables = {node: memory.tables.get(kind) for node, memory in self.state.items()}
+        return {node: 0 if table is None else int(getattr(table, name)) for node, table in tables.items()}
 
-    def _has_room(self, pod: Pod, nodes: frozenset[int], request: Mapping[str, int]) -> bool:
-        group = tuple(sorted(nodes))
-        return all(
-            (self._sum(nodes, kind, "free") + self._reusable_of(pod, group, kind)) % _WRAP >= size
-            for kind, size in request.items()
-        )
+    def _is_free_for(self, nodes: tuple[int, ...]) -> bool:
+        """Whether single-node and grouped allocations stay apart; `nodes` ascending."""
+        if len(nodes) == 1:
+            return len(self.state[nodes[0]].cells) == 1
+        for node in nodes:
+            memory = self.state[node]
+            if memory.assignments > 0 and (len(memory.cells) == 1 or tuple(sorted(memory.cells)) != nodes):
+                return False
+        return True
 
     def _has_free(self, nodes: Iterable[int], request: Mapping[str, int]) -> bool:
-        return all(self._sum(nodes, kind, "free") >= size for kind, size in request.items())
+        members = tuple(nodes)
+        columns = ((size, self._column(kind, "free")) for kind, size in request.items())
+        return all(sum(column[node] for node in members) % _WRAP >= size for size, column in columns)
 
     def _breaks_groups(self, nodes: tuple[int, ...]) -> bool:
         used = [self.state[node] for node in nodes if self.state[node].assignments > 0]
         if len(nodes) == 1:
             return any(len(node.cells) > 1 for node in used)
         return any(tuple(sorted(node.cells)) != nodes for node in used)
-
-    def _sum(self, nodes: Iterable[int], kind: str, column: str) -> int:
-        tables = (self.state[node].tables.get(kind) for node in nodes)
-        return sum(int(getattr(table, column)) for table in tables if table is not None) % _WRAP
 
     def _occupy(self, block: Block, reusable: int) -> None:
         left = max(0, block.size - reusable)
