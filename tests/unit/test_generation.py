@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.core.errors import (
 from ansible_collections.tunectl.node.plugins.module_utils.core.plan import NodeFile, RuntimeValue
 from ansible_collections.tunectl.node.plugins.module_utils.generation import Generations
 from ansible_collections.tunectl.node.plugins.module_utils.generation_request import ForeignChangeError, Request
-from support.node_trees import build, picture
+from support.node_trees import build, picture, quick_directory
 
 SYSCTL = "/etc/sysctl.d/99-tunectl.conf"
 KUBELET = "/etc/kubernetes/kubelet.conf.d/99-tunectl.conf"
@@ -44,6 +45,13 @@ SECOND = Request(
     tier="second",
     plan_id="bbbb",
 )
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A place where syncing costs little."""
+    with quick_directory() as where:
+        yield where
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.core.plan import Node
 from ansible_collections.tunectl.node.plugins.module_utils.generation import Generations
 from ansible_collections.tunectl.node.plugins.module_utils.generation_disk import TEMPORARY_SUFFIX
 from ansible_collections.tunectl.node.plugins.module_utils.generation_request import Request
-from support.node_trees import build, picture
+from support.node_trees import build, picture, quick_directory
 
 KEPT = "/etc/sysctl.d/99-tunectl.conf"
 DROPPED = "/etc/modprobe.d/tunectl.conf"
@@ -47,6 +48,13 @@ Picture = dict[str, tuple[str, int, bytes]]
 Work = Callable[[Generations], object]
 
 
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A place where syncing costs little."""
+    with quick_directory() as where:
+        yield where
+
+
 class Killed(BaseException):
     """Stands for the end of the process: nothing that handles errors may see it."""
 
@@ -68,6 +76,22 @@ class Countdown:
 
 def die() -> None:
     raise Killed
+
+
+def kill_myself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Start `work` in a process of its own and return the process."""
+    with warnings.catch_warnings():
+        # newer Pythons warn of threads; the child starts none and takes no lock
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        work()
+        os._exit(0)
+    return child
 
 
 def fail(number: int) -> Callable[[], None]:
@@ -160,10 +184,7 @@ def test_killed_at_any_step_the_next_contact_finds_old_or_new(work: Work, tmp_pa
 def test_killed_by_the_system_at_any_step_it_is_the_same(work: Work, tmp_path: Path) -> None:
     before, after, _count = states(tmp_path / "states", work)
     for at, root in steps_of(work, tmp_path):
-        child = os.fork()
-        if child == 0:
-            work(Generations(str(root), step=Countdown(at, lambda: os.kill(os.getpid(), signal.SIGKILL))))
-            os._exit(0)
+        child = forked(functools.partial(work, Generations(str(root), step=Countdown(at, kill_myself))))
         assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
         result = Generations(str(root)).apply(OLD if work is roll_back else NEW)
         if work is apply_new:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.generation import Gen
 from ansible_collections.tunectl.node.plugins.module_utils.generation_request import Request
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.node_trees import build, picture
+from support.node_trees import build, picture, quick_directory
 
 DIRECTORIES = ("/etc", "/etc/sysctl.d", "/etc/a/b", "/etc/a/c/d")
 NAMES = ("one.conf", "two.conf", ".hidden")
@@ -44,8 +43,8 @@ runtimes = st.fixed_dictionaries(
 requests = st.builds(Request, files=files, runtime=runtimes, overwrite=st.just(True))  # noqa: FBT003 - a strategy
 
 
-def node_with(tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes, int]], where: str) -> Path:
-    return build(Path(where) / "node", {**tree, **kernel})
+def node_with(tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes, int]], where: Path) -> Path:
+    return build(where / "node", {**tree, **kernel})
 
 
 @settings(deadline=None, max_examples=60)
@@ -53,7 +52,7 @@ def node_with(tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes,
 def test_rolling_back_step_by_step_gives_every_earlier_state_byte_for_byte(
     tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes, int]], plans: Sequence[Request]
 ) -> None:
-    with tempfile.TemporaryDirectory() as where:
+    with quick_directory() as where:
         root = node_with(tree, kernel, where)
         node = Generations(str(root))
         earlier = []
@@ -71,7 +70,7 @@ def test_rolling_back_step_by_step_gives_every_earlier_state_byte_for_byte(
 def test_applying_twice_is_applying_once_and_check_mode_foretells_it(
     tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes, int]], plans: Sequence[Request]
 ) -> None:
-    with tempfile.TemporaryDirectory() as where:
+    with quick_directory() as where:
         root = node_with(tree, kernel, where)
         node = Generations(str(root))
         for plan in plans:
@@ -91,7 +90,7 @@ def test_applying_twice_is_applying_once_and_check_mode_foretells_it(
 def test_owning_nothing_any_more_is_as_if_tunectl_had_never_been_there(
     tree: dict[str, tuple[bytes, int]], kernel: dict[str, tuple[bytes, int]], plans: Sequence[Request]
 ) -> None:
-    with tempfile.TemporaryDirectory() as where:
+    with quick_directory() as where:
         root = node_with(tree, kernel, where)
         before = picture(root)
         node = Generations(str(root))
