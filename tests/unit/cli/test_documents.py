@@ -27,6 +27,13 @@ _BY_KIND = {"Report": "report", "PlanReport": "plan-report"}
 _SNAPSHOT = ("--snapshot", "node.json")
 _TIER = ("--tier", "hpc-standard")
 
+_POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 2, memory: 1Gi}}}]}
+"""
+
 # Arguments, exit code, kind of the document.
 _CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("version",), 0, "Version"),
@@ -56,6 +63,8 @@ _CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("verify", "--tier", "hpc-massive", *_SNAPSHOT, "--check", "cpu.*"), 0, "Report"),
     (("verify", *_TIER, *_SNAPSHOT, "--baseline", "node.json"), 2, "Report"),
     (("verify", *_TIER, *_SNAPSHOT, "--level", "nonsense"), 2, "Report"),
+    (("simulate", *_TIER, *_SNAPSHOT, "--pods", "pod.yaml"), 0, "Simulation"),
+    (("simulate", *_TIER, *_SNAPSHOT, "--pods", "nowhere.yaml"), 2, "Simulation"),
     (("render", *_TIER, *_SNAPSHOT), 0, "Manifests"),
     (("render", "--tier", "nosuch", *_SNAPSHOT), 2, "Manifests"),
     (("snapshot", "show", "node.json"), 0, "SnapshotList"),
@@ -89,6 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     here = tmp_path_factory.mktemp("folder")
     save_snapshots(here / "node.json", [snapshot_of(node_tree(here / "tree" / "node-1", "2s4c2t"))])
     (here / "broken.yaml").write_text("apiVersion: tunectl.io/v1alpha1\nkind: Tier\nname: broken\nnonsense: 1\n")
+    (here / "pod.yaml").write_text(_POD)
     with chdir(here):
         yield here
 
