@@ -46,12 +46,8 @@ def _step(form: Form | None, path: str) -> tuple[str, str, Form | None]:
     """Return the first key of a path below a form, what is left of the path, and the form of the key's value."""
     if isinstance(form, Cpus):
         form = form.intent
-    if isinstance(form, Choices):
-        known = [name for name in form.fields if path == name or path.startswith(name + ".")]
-        key = max(known, key=len, default=path)
-        return key, path[len(key) + 1 :], form.fields.get(key)
-    if isinstance(form, Table) and not isinstance(form.value, Table):
-        return path, "", form.value
+    if isinstance(form, Choices) or (isinstance(form, Table) and not isinstance(form.value, Table)):
+        return path, "", None
     key, _, rest = path.partition(".")
     if isinstance(form, Record):
         return key, rest, form.fields.get(key)

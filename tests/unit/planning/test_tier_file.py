@@ -145,6 +145,15 @@ def test_anchors_aliases_and_merge_keys_mean_what_they_say(tmp_path: Path) -> No
     assert kubelet.kube_reserved == {"cpu": "1", "memory": "2Gi"}
 
 
+def test_own_keys_win_over_merged_ones_and_earlier_maps_over_later(tmp_path: Path) -> None:
+    body = (
+        "kernel: {modules: {a: &a {x: 1, y: 1}, b: &b {y: 2, z: 2}}}\n"
+        "sysctl: {vm.swappiness: 5}\n"
+        "placement: {labels: {<<: [*a, *b], x: 3}}\n"
+    )
+    assert load_body(tmp_path, body).placement.labels == {"x": "3", "y": "1", "z": "2"}
+
+
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "t.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + HEAD.replace("\n", "\r\n").encode() + b"irq: {rps: true}\r\n")

@@ -298,6 +298,9 @@ ONE_BY_ONE = [
     Mistake(
         "placement: {taints: ['a b=c:NoSchedule']}\n", "4:22", "placement.taints.0", "TUN-1207", "not a label name"
     ),
+    Mistake(
+        "placement: {taints: ['a=b c:NoSchedule']}\n", "4:22", "placement.taints.0", "TUN-1207", "not a label value"
+    ),
     Mistake("openshift: {manifest: profile}\n", "4:23", "openshift.manifest", "TUN-1102", "performance-profile"),
     Mistake("openshift: {name: Hpc}\n", "4:19", "openshift.name", "TUN-1212", "lower-case"),
     Mistake("openshift: {max_unavailable: 0}\n", "4:30", "openshift.max_unavailable", "TUN-1210", "a number such as 1"),
