@@ -50,6 +50,7 @@ _FILES = {
     "/proc/irq/1/smp_affinity_list": "0-1\n",
     "/proc/irq/1/effective_affinity_list": "0\n",
     "/sys/devices/system/cpu/online": "0-7\n",
+    "/sys/devices/system/cpu/nohz_full": "2-7\n",
     _KUBELET: "a document",
     _CPU_STATE: json.dumps({"policyName": "static", "defaultCpuSet": "0-7", "checksum": 1}),
 }
@@ -132,6 +133,15 @@ def test_offline_cpus_of_the_partition_fail() -> None:
     finding = _verify(_desired(), {"/sys/devices/system/cpu/online": "0-5,7"})["cpu.online.partition"]
     assert finding.verdict is Verdict.FAIL
     assert finding.message == "CPUs 6 of the partition are not online"
+
+
+@pytest.mark.parametrize("role", ["reserved", "isolated", "shared", "ovs_dpdk"])
+def test_a_cpu_of_any_working_role_must_be_online(role: str) -> None:
+    sets: dict[str, Any] = {role: CpuSet.parse("6-7")}
+    desired = _desired(partition=Partition(**sets))
+    finding = _verify(desired, {"/sys/devices/system/cpu/online": "0-6"})["cpu.online.partition"]
+    assert finding.actual == "0-6"
+    assert finding.message == "CPUs 7 of the partition are not online"
 
 
 @pytest.mark.parametrize("text", [None, "x"])
