@@ -36,6 +36,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Reserve the efficiency cores, or give them to the shared set.",
         source="kernel admin-guide, /sys/devices/cpu_core and /sys/devices/cpu_atom",
     ),
+    "cpu.isolated.effective": CheckDoc(
+        title="The CPUs outside the scheduler's domains are those that isolcpus asks for",
+        why="A flag that the kernel does not know makes it ignore the whole argument.",
+        remedy="Compare /proc/cmdline with what was written, and the kernel's log for isolcpus.",
+        source="kernel admin-guide/kernel-parameters, isolcpus",
+    ),
     "cpu.isolated.empty": CheckDoc(
         title="Some CPUs are left for workloads",
         why="A node without isolated CPUs cannot run a pod with exclusive CPUs; PerformanceProfile refuses it.",
@@ -53,6 +59,12 @@ CHECKS: dict[str, CheckDoc] = {
         why="Without it the CPUs are taken as if no device was named.",
         remedy="Name a device of this machine by its interface name or PCI address.",
         source="kernel sysfs device numa_node",
+    ),
+    "cpu.nohz-full.effective": CheckDoc(
+        title="The tick stops on the CPUs that the argument names",
+        why="A kernel built without NO_HZ_FULL accepts nohz_full= and keeps the tick on every CPU.",
+        remedy="Run a kernel with CONFIG_NO_HZ_FULL, or take isolation arguments out of the tier.",
+        source="kernel timers/no_hz",
     ),
     "cpu.numa.empty": CheckDoc(
         title="Every NUMA node with CPUs has reserved and isolated CPUs",

@@ -27,7 +27,7 @@ def named_inventory(
 ) -> Path | None:
     """Return the inventory of the flag, of TUNECTL_INVENTORY or of the folder; None where only a lab could be one."""
     if session.where.inventory is not None:
-        return session.where.inventory
+        return session.where.inventory.absolute()  # Ansible runs in a directory of its own
     if environ.get("TUNECTL_INVENTORY"):
         return Path(environ["TUNECTL_INVENTORY"])
     files = [(folder or Path.cwd()) / "inventories" / name for name in _CANDIDATES]

@@ -11,6 +11,7 @@ from .boot import check_pending_boot
 from .cpus import check_online
 from .files import check_foreign_files
 from .interrupts import check_interrupts
+from .isolation import check_isolation
 from .kubelet import check_cpu_checkpoint, check_memory_checkpoint
 from .settings import check_settings
 from .sysctl_files import check_overrides
@@ -28,6 +29,7 @@ def verify_node(desired: DesiredState, observed: ObservedState) -> tuple[Finding
         *check_online(desired, observed),
         *check_cpu_checkpoint(desired, observed),
         *check_memory_checkpoint(desired, observed),
+        *check_isolation(desired, observed),
         *check_interrupts(desired, observed),
         *check_pending_boot(desired, observed),
         *check_overrides(desired, observed),
