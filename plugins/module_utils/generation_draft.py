@@ -290,7 +290,7 @@ def _foreign_problem(item: FileChange) -> Problem:
         "somebody else wrote this file; tunectl does not overwrite it unasked",
         where=item.before.path,
         why=f"its content (SHA-256 {digest(item.before)[:12]}…) is not what tunectl wrote",
-        fix="move it away, or ask for it to be overwritten (overwrite: true); a rollback brings it back",
+        fix="move it away, or have it overwritten: --overwrite, in playbooks tunectl_overwrite: true",
     )
 
 

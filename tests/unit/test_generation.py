@@ -273,6 +273,19 @@ def test_rollback_does_not_overwrite_a_foreign_edit_unasked(root: Path) -> None:
     assert picture(root) == before
 
 
+def test_rollback_brings_back_owner_and_time_too(root: Path) -> None:
+    where = build(root, {SYSCTL: (b"theirs\n", 0o640)}) / SYSCTL[1:]
+    owner = (1234, 4321) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+    os.chown(where, *owner)
+    os.utime(where, ns=(10**18, 10**18 + 7))
+    node = Generations(str(root))
+    node.apply(Request(SECOND.files, overwrite=True))
+    assert (where.stat().st_uid, where.stat().st_mode & 0o7777) == (os.geteuid(), 0o644)
+    node.rollback()
+    found = where.stat()
+    assert (found.st_uid, found.st_gid, found.st_mtime_ns, found.st_mode & 0o7777) == (*owner, 10**18 + 7, 0o640)
+
+
 def test_directories_stay_while_somebody_else_has_files_in_them(root: Path) -> None:
     node = Generations(str(root))
     node.apply(FIRST)
@@ -377,7 +390,7 @@ def test_links_that_go_in_circles_are_an_error_with_a_path(root: Path) -> None:
 def test_only_regular_files_are_replaced(root: Path, kind: str) -> None:
     where = root / SYSCTL[1:]
     if kind == "link":
-        where.symlink_to("/dev/null")
+        where.symlink_to("10-other.conf")
     elif kind == "directory":
         where.mkdir()
     else:

@@ -278,6 +278,24 @@ def test_what_is_in_a_new_place_is_on_the_disk_before(tmp_path: Path) -> None:
         assert journal < created < synced < renamed < settled < manifest
 
 
+def test_bytes_and_names_really_are_brought_onto_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = fresh(tmp_path / "node")
+    synced: set[str] = set()
+
+    def recorded(handle: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{handle}").removeprefix(str(root)))  # noqa: PTH115 - of a handle
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    Generations(str(root)).apply(NEW)
+    records = "/var/lib/tunectl/generations/0002"
+    places = [KEPT, ADDED, f"{records}/journal.json", f"{records}/manifest.json"]
+    for place in map(Path, places):
+        assert str(place.with_name(f".{place.name}{TEMPORARY_SUFFIX}")) in synced
+        assert str(place.parent) in synced
+    assert str(Path(DROPPED).parent) in synced
+    assert "/var/lib/tunectl/generations" in synced
+
+
 def test_an_interrupt_from_the_keyboard_undoes_everything(tmp_path: Path) -> None:
     def strike() -> None:
         raise KeyboardInterrupt
