@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tunectl.adapters.ansible_nodes import AnsibleNodes
 from tunectl.cli.session import Session
+
+if TYPE_CHECKING:
+    from tunectl.adapters.ansible_nodes import AnsibleNodes
 
 _CANDIDATES = ("hosts.yaml", "hosts.yml", "hosts.ini", "hosts")
 _MOST_FORKS = 50
@@ -49,6 +52,9 @@ def _lab(session: Session, folder: Path) -> Path:
 
 def ansible_nodes(session: Session) -> AnsibleNodes:
     """Return the nodes of the session's inventory."""
+    # Commands that only ask where the inventory is need neither planner nor runner.
+    from tunectl.adapters.ansible_nodes import AnsibleNodes  # noqa: PLC0415
+
     forks = min(_MOST_FORKS, int(os.environ.get("TUNECTL_FORKS", "0")))
     verbosity = 3 if session.debug else 0
     return AnsibleNodes([inventory_of(session)], forks=forks, verbosity=verbosity, say=session.say)
