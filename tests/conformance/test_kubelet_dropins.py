@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from support.oracles import missing, oracle_dir, oracle_files
 
-from tunectl.core.kubelet_state import KubeletState, kubelet_state
+from tunectl.core.kubelet.config_merge import UNKNOWN_GATE, MergedConfig, merge_config
+from tunectl.core.kubelet_command import kubelet_command
+from tunectl.core.kubelet_flags import read_flags
+from tunectl.core.kubelet_state import KubeletState, configuration_inputs, kubelet_state
 from tunectl.core.snapshot import Snapshot
 from tunectl.planning.documents import snapshot_documents
 
 _MAIN = "/var/lib/kubelet/config.yaml"
 _DROPINS = "/etc/kubernetes/kubelet.conf.d"
 _HEAD = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
-# The kubelet judges these when it starts; telling its configuration needs no list of all gates.
-_NOT_JUDGED = ("unknown gate",)
 
 
 def _cases() -> list[dict[str, Any]]:
@@ -26,14 +27,15 @@ def _cases() -> list[dict[str, Any]]:
 
 
 _CASES = _cases()
-_TOLD = [case for case in _CASES if not any(what in case.get("error", "") for what in _NOT_JUDGED)]
+# Whoever only tells the configuration hides nothing behind a gate that is not known.
+_TOLD = [case for case in _CASES if case.get("error") != UNKNOWN_GATE]
 
 
 def _text(document: Any) -> str:
     return document if isinstance(document, str) else json.dumps({**_HEAD, **document})
 
 
-def _observed(case: dict[str, Any]) -> KubeletState:
+def _snapshot(case: dict[str, Any]) -> Snapshot:
     words = ["kubelet", f"--config={_MAIN}", f"--config-dir={_DROPINS}", *case.get("flags", ())]
     files = {_MAIN: _text(case["config"]), "/proc/7/comm": "kubelet\n", "/proc/7/cmdline": "\0".join(words) + "\0"}
     listings: dict[str, list[str]] = {_DROPINS: []}
@@ -43,8 +45,30 @@ def _observed(case: dict[str, Any]) -> KubeletState:
         listings.setdefault(str(path.parent), []).append(path.name)
         if str(path.parent) != _DROPINS:
             listings[_DROPINS].append(path.parent.name)
-    snapshot = Snapshot("n", files, listings={path: tuple(sorted(names)) for path, names in listings.items()})
+    return Snapshot("n", files, listings={path: tuple(sorted(names)) for path, names in listings.items()})
+
+
+def _observed(case: dict[str, Any]) -> KubeletState:
+    snapshot = _snapshot(case)
     return kubelet_state(snapshot, snapshot_documents(snapshot))
+
+
+def _merged(case: dict[str, Any]) -> MergedConfig:
+    snapshot = _snapshot(case)
+    command = kubelet_command(snapshot)
+    return merge_config(*configuration_inputs(snapshot, snapshot_documents(snapshot), command), read_flags(command))
+
+
+def _unset(value: Any) -> Any:
+    return None if value in ({}, [], "") else value
+
+
+@pytest.mark.parametrize("case", _CASES, ids=lambda case: case["id"])
+def test_files_and_flags_are_merged_as_the_kubelet_does(case: dict[str, Any]) -> None:
+    merged = _merged(case)
+    assert {reason.rule for reason in merged.reasons} == ({case["error"]} if "error" in case else set())
+    for field, value in case.get("effective", {}).items():
+        assert _unset(merged.config.get(field)) == _unset(value), field
 
 
 def test_there_are_cases() -> None:

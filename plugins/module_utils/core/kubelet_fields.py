@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .kubelet.config_types import DEFAULT_EVICTION, FIELDS, coarse_type
+
+__all__ = ["DEFAULT_EVICTION"]
+
 CPU_MANAGER_POLICIES = ("none", "static")
 TOPOLOGY_MANAGER_POLICIES = ("none", "best-effort", "restricted", "single-numa-node")
 TOPOLOGY_MANAGER_SCOPES = ("container", "pod")
@@ -29,15 +33,6 @@ EVICTION_SIGNALS = (
     "pid.available",
     "allocatableMemory.available",
 )
-
-# What the kubelet uses when evictionHard is absent; a map with one key in the main file replaces all of them.
-DEFAULT_EVICTION = {
-    "memory.available": "100Mi",
-    "nodefs.available": "10%",
-    "nodefs.inodesFree": "5%",
-    "imagefs.available": "15%",
-    "imagefs.inodesFree": "5%",
-}
 
 Version = tuple[int, int]
 
@@ -147,40 +142,4 @@ MANAGED_FIELDS = {
 }
 
 # All others by their JSON type; a value of another type keeps the kubelet from starting.
-_BY_TYPE = {
-    "bool": """
-        cgroupsPerQOS cpuCFSQuota enableContentionProfiling enableControllerAttachDetach enableDebugFlagsHandler
-        enableDebuggingHandlers enableProfilingHandler enableServer enableSystemLogHandler enableSystemLogQuery
-        failCgroupV1 kernelMemcgNotification localStorageCapacityIsolation makeIPTablesUtilChains
-        mergeDefaultEvictionSettings protectKernelDefaults registerNode rotateCertificates runOnce seccompDefault
-        serializeImagePulls serverTLSBootstrap singleProcessOOMKill
-    """,
-    "int": """
-        containerLogMaxFiles containerLogMaxWorkers eventBurst eventRecordQPS evictionMaxPodGracePeriod healthzPort
-        imageGCHighThresholdPercent imageGCLowThresholdPercent iptablesDropBit iptablesMasqueradeBit kubeAPIBurst
-        kubeAPIQPS maxOpenFiles maxParallelImagePulls nodeLeaseDurationSeconds nodeStatusMaxImages oomScoreAdj
-        podPidsLimit podsPerCore port readOnlyPort registryBurst registryPullQPS
-    """,
-    "duration": """
-        containerLogMonitorInterval cpuCFSQuotaPeriod evictionPressureTransitionPeriod fileCheckFrequency
-        httpCheckFrequency imageMaximumGCAge imageMinimumGCAge nodeStatusReportFrequency nodeStatusUpdateFrequency
-        runtimeRequestTimeout shutdownGracePeriod shutdownGracePeriodCriticalPods streamingConnectionIdleTimeout
-        syncFrequency volumeStatsAggPeriod
-    """,
-    "text": """
-        address cgroupDriver cgroupRoot clusterDomain configMapAndSecretChangeDetectionStrategy containerLogMaxSize
-        containerRuntimeEndpoint contentType hairpinMode healthzBindAddress imagePullCredentialsVerificationPolicy
-        imageServiceEndpoint kubeReservedCgroup kubeletCgroups memoryReservationPolicy podCIDR podLogsDir providerID
-        resolvConf showHiddenMetricsForVersion staticPodPath staticPodURL systemCgroups systemReservedCgroup
-        tlsCertFile tlsMinVersion tlsPrivateKeyFile volumePluginDir
-    """,
-    "list": """
-        allowedUnsafeSysctls clusterDNS enforceNodeAllocatable preloadedImagesVerificationAllowlist
-        registerWithTaints shutdownGracePeriodByPodPriority tlsCipherSuites
-    """,
-    "map": """
-        authentication authorization crashLoopBackOff evictionMinimumReclaim featureGates logging qosReserved
-        staticPodURLHeader tracing userNamespaces
-    """,
-}
-OTHER_FIELDS = {name: kind for kind, names in _BY_TYPE.items() for name in names.split()}
+OTHER_FIELDS = {name: coarse_type(kind) for name, kind in sorted(FIELDS.items()) if name not in MANAGED_FIELDS}

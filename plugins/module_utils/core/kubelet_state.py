@@ -8,56 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .kubelet.config_decode import path_text
+from .kubelet.config_merge import ConfigFile, Reason, merge_config
+from .kubelet.config_types import FIELDS
 from .kubelet_command import KubeletCommand, has_kubelet, kubelet_command
-from .kubelet_fields import DEFAULT_EVICTION, MANAGED_FIELDS, OTHER_FIELDS
-from .kubelet_flags import flag_fields
+from .kubelet_flags import read_flags
 from .snapshot import Snapshot
 
 MAIN_FILE = "/var/lib/kubelet/config.yaml"
-_API_VERSION = "kubelet.config.k8s.io/v1beta1"
-_KIND = "KubeletConfiguration"
-_EVICTION = "evictionHard"
-
-# Source: kubelet configuration v1beta1, defaults on Linux.
-DEFAULTS: dict[str, Any] = {
-    "cpuManagerPolicy": "none",
-    "cpuManagerReconcilePeriod": "10s",
-    "topologyManagerPolicy": "none",
-    "topologyManagerScope": "container",
-    "memoryManagerPolicy": "None",
-    "maxPods": 110,
-    "podPidsLimit": -1,
-    _EVICTION: DEFAULT_EVICTION,
-    "enforceNodeAllocatable": ["pods"],
-    "cgroupsPerQOS": True,
-    "cpuCFSQuota": True,
-    "cpuCFSQuotaPeriod": "100ms",
-    "failSwapOn": True,
-    "memoryThrottlingFactor": 0.9,
-    "oomScoreAdj": -999,
-    "protectKernelDefaults": False,
-}
-_TEXTS = (
-    "cpuManagerPolicy",
-    "cpuManagerReconcilePeriod",
-    "topologyManagerPolicy",
-    "topologyManagerScope",
-    "memoryManagerPolicy",
-    "reservedSystemCPUs",
-    "cgroupDriver",
-)
-_TEXT_MAPS = (
-    "cpuManagerPolicyOptions",
-    "topologyManagerPolicyOptions",
-    "systemReserved",
-    "kubeReserved",
-    _EVICTION,
-    "evictionSoft",
-    "evictionSoftGracePeriod",
-    "evictionMinimumReclaim",
-)
-_NUMBERS = ("maxPods", "podPidsLimit", "podsPerCore", "oomScoreAdj")
-_KNOWN = {name.lower(): name for name in (*MANAGED_FIELDS, *OTHER_FIELDS)}
 
 
 @dataclass(frozen=True)
@@ -78,10 +36,6 @@ class KubeletState:
     trouble: str = ""
 
 
-class _RefusedError(Exception):
-    """The kubelet would not start on this; the message says why."""
-
-
 def configuration_files(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the kubelet's configuration files in the order in which they count: main file, drop-ins by path.
 
@@ -98,39 +52,55 @@ def _files(snapshot: Snapshot, command: KubeletCommand) -> tuple[str, ...]:
 
 
 def kubelet_state(snapshot: Snapshot, documents: Mapping[str, Any]) -> KubeletState:
-    """Return the effective configuration; `documents` are the decoded files by path, None for an empty one.
-
-    Source: measured on the kubelet: defaults, then the main file (its evictionHard replaces the default map), then
-    drop-ins (maps by key, lists whole, null back to the default), then flags (maps whole, feature gates by key).
-    """
+    """Return the effective configuration; `documents` are the decoded files by path, None for an empty one."""
     command = kubelet_command(snapshot)
-    present = has_kubelet(snapshot, command)
-    directory = command.flag("config-dir").rstrip("/")
-    files = _files(snapshot, command)
-    main = files[0] if files and not (directory and files[0].startswith(f"{directory}/")) else ""
-    if not present:
+    if not has_kubelet(snapshot, command):
         return KubeletState(trouble="the node has no kubelet")
-    sources: dict[str, str] = {}
-    try:
-        # Nothing may say that the kubelet's usual file is used.
-        assumed = not command.source and main not in snapshot.files
-        config = _from_files(snapshot, documents, files[1:] if assumed else files, main, sources)
-        trouble = ""
-    except _RefusedError as error:
-        config, trouble = {}, str(error)
-    flags = flag_fields(command)
-    if "featureGates" in flags:
-        flags["featureGates"] = {**config.get("featureGates", {}), **flags["featureGates"]}
-    sources.update(dict.fromkeys(flags, command.source))
+    directory = command.flag("config-dir").rstrip("/")
+    main, dropins = configuration_inputs(snapshot, documents, command)
+    # Gates are the business of whoever judges the configuration: an unknown one hides nothing else.
+    merged = merge_config(main, dropins, read_flags(command), tolerant=True)
     return KubeletState(
         present=True,
         command=command,
-        main_file=main,
+        main_file=main_file(snapshot, command),
         config_dir=directory,
-        config={**config, **flags} if not trouble else {},
-        sources=sources,
-        trouble=trouble,
+        config=merged.config,
+        sources={str(path[0]): file for path, file in merged.sources.items() if len(path) == 1 and path[0] in FIELDS},
+        trouble="; ".join(_trouble(reason) for reason in merged.reasons),
     )
+
+
+def _trouble(reason: Reason) -> str:
+    at = f"{path_text(reason.path)}: " if reason.path else ""
+    return f"{reason.file}: {at}{reason.what}; the kubelet does not start on it"
+
+
+def main_file(snapshot: Snapshot, command: KubeletCommand) -> str:
+    """Return the main file of a node's kubelet, "" when it has none."""
+    files = _files(snapshot, command)
+    directory = command.flag("config-dir").rstrip("/")
+    return files[0] if files and not (directory and files[0].startswith(f"{directory}/")) else ""
+
+
+def configuration_inputs(
+    snapshot: Snapshot, documents: Mapping[str, Any], command: KubeletCommand
+) -> tuple[ConfigFile | None, tuple[ConfigFile, ...] | None]:
+    """Return main file and drop-ins, each None when the kubelet reads none; `documents` are decoded files by path."""
+    files, main = _files(snapshot, command), main_file(snapshot, command)
+    rest = tuple(_input(snapshot, documents, path) for path in (files[1:] if main else files))
+    # Nothing may say that the kubelet's usual file is used.
+    assumed = not command.source and main not in snapshot.files
+    first = None if not main or assumed else _input(snapshot, documents, main)
+    return first, rest if command.flag("config-dir") else None
+
+
+def _input(snapshot: Snapshot, documents: Mapping[str, Any], path: str) -> ConfigFile:
+    if path not in snapshot.files:
+        return ConfigFile(path, unreadable=f"it could not be read: {snapshot.why_missing(path)}")
+    if path not in documents:
+        return ConfigFile(path, unreadable="it was not decoded")
+    return ConfigFile(path, documents[path])
 
 
 def _walk(snapshot: Snapshot, directory: str) -> Iterator[str]:
@@ -140,85 +110,3 @@ def _walk(snapshot: Snapshot, directory: str) -> Iterator[str]:
             yield from _walk(snapshot, path)
         elif name.endswith(".conf"):
             yield path
-
-
-def _from_files(
-    snapshot: Snapshot, documents: Mapping[str, Any], files: tuple[str, ...], main: str, sources: dict[str, str]
-) -> dict[str, Any]:
-    config: dict[str, Any] = _defaulted({})
-    for path in files:
-        document = _document(snapshot, documents, path)
-        _check_types(document, path)
-        if path == main:
-            config = _main(document)
-            sources.update(dict.fromkeys((name for name in document if name in config), path))
-        else:
-            config = _defaulted(_matched(_merged(config, document), config))
-            sources.update(dict.fromkeys((_KNOWN.get(name.lower(), name) for name in document), path))
-    return config
-
-
-def _document(snapshot: Snapshot, documents: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-    if path not in snapshot.files:
-        raise _RefusedError(f"{path} could not be read: {snapshot.why_missing(path)}")
-    if path not in documents:
-        raise _RefusedError(f"{path} was not decoded")
-    document = documents[path]
-    if not isinstance(document, Mapping):
-        raise _RefusedError(f"{path} is empty or no map; the kubelet does not start on it")
-    if document.get("apiVersion") != _API_VERSION or document.get("kind") != _KIND:
-        raise _RefusedError(f"{path} is not {_KIND} of {_API_VERSION}; the kubelet does not start on it")
-    return {str(name): value for name, value in document.items() if name not in ("apiVersion", "kind")}
-
-
-def _main(document: Mapping[str, Any]) -> dict[str, Any]:
-    # The main file is decoded strictly by name: another spelling is an unknown field, and ignored.
-    known = {name: value for name, value in document.items() if _KNOWN.get(name.lower(), name) == name}
-    if document.get("mergeDefaultEvictionSettings") is True and known.get(_EVICTION):
-        known[_EVICTION] = {**DEFAULT_EVICTION, **known[_EVICTION]}
-    return _defaulted(known)
-
-
-def _defaulted(config: Mapping[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in config.items() if value is not None}
-    return {**DEFAULTS, **given}
-
-
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON merge patch applied (RFC 7386)."""
-    result = dict(base)
-    for name, value in over.items():
-        if value is None:
-            result.pop(name, None)
-        elif isinstance(value, Mapping):
-            inner = result.get(name)
-            result[name] = _merged(inner if isinstance(inner, Mapping) else {}, value)
-        else:
-            result[name] = value
-    return result
-
-
-def _matched(config: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration after decoding: another spelling of a field counts where the right one is absent."""
-    result = {name: value for name, value in config.items() if _KNOWN.get(name.lower(), name) == name}
-    for name, value in config.items():
-        right = _KNOWN.get(name.lower(), name)
-        if right != name and right not in result and right not in base:
-            result[right] = value
-    return result
-
-
-def _check_types(document: Mapping[str, Any], path: str) -> None:
-    for name, value in document.items():
-        if value is None:
-            continue
-        if name in _TEXTS and not isinstance(value, str):
-            raise _RefusedError(f"{path}: {name} is {value!r} where a text belongs; the kubelet does not start on it")
-        if name in _TEXT_MAPS and not _is_text_map(value):
-            raise _RefusedError(f"{path}: {name} is no map of texts; the kubelet does not start on it")
-        if name in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int)):
-            raise _RefusedError(f"{path}: {name} is {value!r} where a number belongs; the kubelet does not start on it")
-
-
-def _is_text_map(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(item is None or isinstance(item, str) for item in value.values())

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from tunectl.core.kubelet_command import KubeletCommand, has_kubelet, kubelet_command
-from tunectl.core.kubelet_flags import flag_fields
+from tunectl.core.kubelet_flags import flag_fields, read_flags
 from tunectl.core.kubelet_state import configuration_files, kubelet_state
 from tunectl.core.snapshot import Snapshot
 
@@ -102,10 +102,10 @@ def test_fields_of_flags() -> None:
         "--enforce-node-allocatable=pods,kube-reserved",
         "--hostname-override=n",
     )
+    assert [flag for flag, _why in read_flags(KubeletCommand(words)).faults] == ["--max-pods"]
     assert flag_fields(KubeletCommand(words)) == {
         "cpuManagerPolicy": "static",
         "cpuManagerPolicyOptions": {"full-pcpus-only": "true", "x": "y", "z": "1"},
-        "maxPods": "many",
         "podsPerCore": 4,
         "failSwapOn": True,
         "cpuCFSQuota": False,
@@ -166,9 +166,9 @@ def test_dropins_count_without_a_main_file() -> None:
 @pytest.mark.parametrize(
     ("document", "trouble"),
     [
-        (None, "is empty or no map"),
-        ([], "is empty or no map"),
-        ({"kind": "KubeletConfiguration"}, "is not KubeletConfiguration of"),
+        (None, "config.yaml: the file is empty"),
+        ([], "config.yaml: the file is no map"),
+        ({"kind": "KubeletConfiguration"}, "must say apiVersion: kubelet.config.k8s.io/v1beta1 and"),
     ],
 )
 def test_a_file_on_which_the_kubelet_does_not_start(document: object, trouble: str) -> None:
@@ -181,7 +181,7 @@ def test_a_file_on_which_the_kubelet_does_not_start(document: object, trouble: s
 def test_a_file_that_could_not_be_read_is_trouble() -> None:
     snapshot = _running("--config=/k.yaml")
     unreadable = Snapshot("n", snapshot.files, unreadable={"/k.yaml": "permission denied"})
-    assert kubelet_state(unreadable, {}).trouble == "/k.yaml could not be read: permission denied"
+    assert kubelet_state(unreadable, {}).trouble.startswith("/k.yaml: it could not be read: permission denied;")
 
 
 def test_flags_count_although_no_file_is_there() -> None:

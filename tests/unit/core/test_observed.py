@@ -201,7 +201,7 @@ def test_defaults_of_the_kubelet_are_called_so() -> None:
 def test_a_kubelet_that_is_not_there_or_does_not_start_is_unknown() -> None:
     setting = _setting(Area.KUBELET, "maxPods", 1)
     assert actual_of(_observed({}), setting).unknown == "the node has no kubelet"
-    assert "maxPods is 'many'" in actual_of(_kubelet({"maxPods": "many"}), setting).unknown
+    assert "maxPods: 'many' where" in actual_of(_kubelet({"maxPods": "many"}), setting).unknown
 
 
 def test_modules_are_asked_live_then_by_configuration() -> None:

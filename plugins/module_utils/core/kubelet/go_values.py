@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 from ..cpuset import MAX_CPU_ID, CpuSet
 
@@ -53,6 +54,7 @@ def go_percentage(text: str) -> float:
     return float(digits) / 100
 
 
+@lru_cache(maxsize=256)
 def go_duration(text: str) -> int:
     """Return a duration in nanoseconds; raises `ValueError`. Source: Go `time.ParseDuration`."""
     sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text[1:] if text[:1] == "+" else text)
