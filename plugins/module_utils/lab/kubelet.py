@@ -23,7 +23,7 @@ from ..core.kubelet.checkpoint import (
 )
 from ..core.kubelet.machine import KubeletMachine, machine_of
 from ..core.kubelet.node import KubeletNode
-from ..core.kubelet.settings import ManagerSettings, check_reserved_online, cpu_manager_setup, read_settings
+from ..core.kubelet.settings import ManagerSettings, check_reserved_online, read_settings
 from ..core.quantity import threshold_bytes
 from ..core.topology import Topology
 from .kernel import RunningKernel
@@ -82,12 +82,11 @@ def _failed(reason: str) -> tuple[KubeletState, dict[str, str | None]]:
 def _start(root: Path, kernel: RunningKernel, config: Mapping[str, Any]) -> dict[str, str]:
     topology = _running_topology(kernel)
     machine = machine_of(topology)
-    settings = read_settings(config)
+    # Which options there are depends on the release.
+    settings = read_settings(config, kernel.node.profile.kubelet_version)
     check_reserved_online(settings, machine)
     _check_reservation(topology, settings)
     _check_swap(root, config)
-    # Which options there are depends on the release.
-    cpu_manager_setup(settings, machine, kernel.node.profile.kubelet_version)
     node = _restored(root, machine, settings)
     _set_tunables(kernel, config)
     cpu, memory = node.checkpoints()

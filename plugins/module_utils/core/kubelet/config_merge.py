@@ -56,13 +56,15 @@ class Reason:
     """Why a kubelet does not start.
 
     Shape: `rule` names the rule that is broken, in fixed words; `path` is the field or the entry that breaks it, empty
-    when it is none; `what` is a sentence with the values; `file` is where it was set, "" when nothing tells.
+    when it is none; `what` is a sentence with the values, `fix` says what to write instead; `file` is where it was set,
+    "" when nothing tells.
     """
 
     rule: str
     what: str
     path: Path = ()
     file: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True)

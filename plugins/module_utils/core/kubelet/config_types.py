@@ -201,6 +201,7 @@ DEFAULTS_OF_EMPTY: Mapping[str, Any] = {
     "volumePluginDir": "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",
     "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
     "podLogsDir": "/var/log/pods",
+    "memoryReservationPolicy": "None",
 }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..cpuset import CpuSet, union
@@ -89,7 +89,7 @@ class KubeletNode:
     def admit(self, pod: Pod) -> Admitted:
         """Admit a pod and return what it got; raises `Rejection`, after which nothing of the pod is left."""
         try:
-            hints = self._admit(pod)
+            hints = self.attempt(pod)
         except Rejection:
             self._forget(pod.name)
             raise
@@ -101,6 +101,11 @@ class KubeletNode:
             self.cpu.bubbles.get(pod.name, CpuSet()),
             dict(blocks),
         )
+
+    def fork(self) -> KubeletNode:
+        """Return a node of its own in the same state: what is tried on it does not happen here."""
+        memory = self.memory.fork() if self.memory is not None else None
+        return replace(self, cpu=self.cpu.fork(), memory=memory, running=dict(self.running))
 
     def start(self, pod_name: str, container: str) -> None:
         """Note that a container of an admitted pod runs: memory of the init containers before it is released."""
@@ -217,7 +222,11 @@ class KubeletNode:
             return self.machine.cpus - self.cpu.reserved
         return self.machine.cpus
 
-    def _admit(self, pod: Pod) -> dict[str, Hint]:
+    def attempt(self, pod: Pod) -> dict[str, Hint]:
+        """Give a pod what it asks for, container by container, and return the merged hints.
+
+        Raises `Rejection` and leaves what was given until then: the state in which the pod was turned away.
+        """
         if self.settings.topology_policy is TopologyPolicy.NONE:
             for container in pod.containers:
                 self._allocate(pod, container, Hint(None, preferred=False))
@@ -313,9 +322,11 @@ def _cpu_policy(machine: KubeletMachine, settings: ManagerSettings) -> CpuPolicy
 
 
 def _memory_policy(machine: KubeletMachine, settings: ManagerSettings) -> MemoryPolicy | None:
+    stage = "memory-manager-create"
+    if settings.memory_policy == "BestEffort":
+        raise StartError(stage, "policy-not-on-this-platform", "memoryManagerPolicy BestEffort is for Windows only")
     if settings.memory_policy not in ("None", "Static"):
-        message = f"memoryManagerPolicy {settings.memory_policy!r} is None or Static"
-        raise StartError("memory-manager-create", "unknown-memory-policy", message)
+        raise StartError(stage, "unknown-policy", f"memoryManagerPolicy {settings.memory_policy!r} is None or Static")
     if not settings.guarantees_memory:
         return None
     return MemoryPolicy.fresh(machine, memory_setup(settings, machine))

@@ -10,29 +10,26 @@ from fractions import Fraction
 from typing import Any
 
 from ..cpuset import CpuSet
+from ..kubelet_fields import (
+    CPU_MANAGER_CONFLICTS,
+    CPU_MANAGER_OPTIONS,
+    DEFAULT_EVICTION,
+    TOPOLOGY_MANAGER_OPTIONS,
+    PolicyOption,
+)
 from ..quantity import parse_bytes, parse_quantity, round_up, threshold_bytes
 from .admission import StartError
 from .allocator import NotEnoughCpusError
+from .config_gates import LATEST, Version, is_enabled
 from .cpu_policy import CpuOptions, reserve_by_count
+from .go_values import TRUE, go_bool, go_cpus, go_int
 from .hints import TopologyPolicy
 from .machine import KubeletMachine
 
-LATEST = (1, 36)
 _LOWEST_NODE_LIMIT = 8
-DEFAULT_EVICTION_MEMORY = "100Mi"
-
-# Option -> versions in which it became alpha, beta, GA; None where it has not. Source: Kubernetes 1.36 feature gates.
-CPU_OPTION_STAGES: Mapping[str, tuple[tuple[int, int], tuple[int, int] | None, tuple[int, int] | None]] = {
-    "full-pcpus-only": ((1, 22), (1, 23), (1, 33)),
-    "distribute-cpus-across-numa": ((1, 23), (1, 33), None),
-    "align-by-socket": ((1, 25), None, None),
-    "distribute-cpus-across-cores": ((1, 31), None, None),
-    "strict-cpu-reservation": ((1, 32), (1, 33), (1, 35)),
-    "prefer-align-cpus-by-uncorecache": ((1, 32), (1, 34), (1, 36)),
-}
-
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
+DEFAULT_EVICTION_MEMORY = DEFAULT_EVICTION["memory.available"]
+_CPU_OPTIONS = {option.name: option for option in CPU_MANAGER_OPTIONS}
+_TOPOLOGY_OPTIONS = {option.name: option for option in TOPOLOGY_MANAGER_OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,8 @@ class ManagerSettings:
     """What the resource managers are told, with the kubelet's defaults.
 
     Shape: `reserved_memory` are (NUMA node, kind -> bytes) in file order, `eviction_memory` is the hard threshold of
-    memory.available, empty when that signal is off. Scale: bytes and cores.
+    memory.available, empty when that signal is off; `version` is the kubelet's, for the gates of options. Scale: bytes
+    and cores.
     """
 
     cpu_policy: str = "none"
@@ -55,6 +53,7 @@ class ManagerSettings:
     reserved_memory: tuple[tuple[int, Mapping[str, int]], ...] = ()
     memory_reservation: int = 0
     eviction_memory: str = DEFAULT_EVICTION_MEMORY
+    version: Version = LATEST
 
     @property
     def is_static(self) -> bool:
@@ -69,17 +68,20 @@ class ManagerSettings:
     @property
     def prefer_closest(self) -> bool:
         """Whether near NUMA nodes are preferred."""
-        return self.topology_options.get("prefer-closest-numa-nodes", "") in _TRUE
+        return self.topology_options.get("prefer-closest-numa-nodes", "") in TRUE
 
     @property
     def pod_level_managers(self) -> bool:
         """Whether the alpha gate for pod-level resources in the managers is on."""
-        return self.gates.get("PodLevelResourceManagers", False)
+        return bool(self.gates) and is_enabled("PodLevelResourceManagers", self.gates, self.version)
 
 
-def read_settings(config: Mapping[str, Any]) -> ManagerSettings:
-    """Return the settings of a KubeletConfiguration; raises `ValueError` or `InputError` for values of no form."""
-    reserved = CpuSet.parse(str(config.get("reservedSystemCPUs") or ""))
+def read_settings(config: Mapping[str, Any], version: Version = LATEST) -> ManagerSettings:
+    """Return the settings of a KubeletConfiguration; raises `ValueError` or `InputError` for values of no form.
+
+    Shape: `version` is the kubelet's release; which options it has and which gates are on depends on it.
+    """
+    reserved = go_cpus(str(config.get("reservedSystemCPUs") or ""))
     amount = sum(
         (parse_quantity(str((config.get(key) or {}).get("cpu", "0"))) for key in ("kubeReserved", "systemReserved")),
         Fraction(0),
@@ -105,6 +107,7 @@ def read_settings(config: Mapping[str, Any]) -> ManagerSettings:
             parse_bytes(str((config.get(key) or {}).get("memory", "0"))) for key in ("kubeReserved", "systemReserved")
         ),
         eviction_memory=_eviction_memory(config),
+        version=version,
     )
 
 
@@ -156,23 +159,25 @@ def check_topology_manager(settings: ManagerSettings, machine: KubeletMachine) -
     if settings.topology_policy is TopologyPolicy.NONE:
         return
     limit = _LOWEST_NODE_LIMIT
-    for name, text in settings.topology_options.items():
-        if name == "max-allowable-numa-nodes":
-            limit = _node_limit(text)
-        elif name == "prefer-closest-numa-nodes":
-            _boolean(text, stage, name)
-        else:
+    for name, text in sorted(settings.topology_options.items()):
+        option = _TOPOLOGY_OPTIONS.get(name)
+        if option is None or option.stage_in(settings.version) == "absent":
             raise StartError(stage, "unknown-topology-option", f"unknown topology manager policy option {name}")
-    if len(machine.nodes) > limit:
-        raise StartError(stage, "too-many-numa-nodes", f"{len(machine.nodes)} NUMA nodes, at most {limit} are allowed")
+        _check_gate(stage, "topology", option, settings)
+        if option.is_number:
+            limit = _node_limit(text)
+        else:
+            _boolean(text, stage, name)
     if settings.prefer_closest and any(not node.distances for node in machine.nodes):
         raise StartError(stage, "no-numa-distances", "prefer-closest-numa-nodes needs NUMA distances")
+    if len(machine.nodes) > limit:
+        raise StartError(stage, "too-many-numa-nodes", f"{len(machine.nodes)} NUMA nodes, at most {limit} are allowed")
 
 
 def _node_limit(text: str) -> int:
     stage = "topology-manager-create"
     try:
-        limit = int(text)
+        limit = go_int(text)
     except ValueError:
         raise StartError(stage, "bad-option-value", f"max-allowable-numa-nodes {text!r} is no number") from None
     if limit < _LOWEST_NODE_LIMIT:
@@ -180,9 +185,7 @@ def _node_limit(text: str) -> int:
     return limit
 
 
-def cpu_manager_setup(
-    settings: ManagerSettings, machine: KubeletMachine, version: tuple[int, int] = LATEST
-) -> tuple[CpuOptions, CpuSet]:
+def cpu_manager_setup(settings: ManagerSettings, machine: KubeletMachine) -> tuple[CpuOptions, CpuSet]:
     """Return options and reserved CPUs of the CPU manager; raises `StartError` as the kubelet refuses to start."""
     stage = "cpu-manager-create"
     if settings.cpu_policy == "none":
@@ -190,11 +193,11 @@ def cpu_manager_setup(
             raise StartError(stage, "options-with-none-policy", "policy none takes no options")
         return CpuOptions(), CpuSet()
     if settings.cpu_policy != "static":
-        raise StartError(stage, "unknown-cpu-policy", f"cpuManagerPolicy {settings.cpu_policy!r} is none or static")
+        raise StartError(stage, "unknown-policy", f"cpuManagerPolicy {settings.cpu_policy!r} is none or static")
     count = round_up(settings.reserved_cpu_amount)
     if count == 0:
         raise StartError(stage, "no-cpu-reservation", "the static policy needs a CPU reservation above zero")
-    options = _cpu_options(settings, version)
+    options = _cpu_options(settings)
     _check_align_by_socket(options, settings, machine)
     return options, _reserved(settings, machine, count, options)
 
@@ -212,37 +215,30 @@ def _reserved(settings: ManagerSettings, machine: KubeletMachine, count: int, op
     return reserved
 
 
-def _cpu_options(settings: ManagerSettings, version: tuple[int, int]) -> CpuOptions:
+def _cpu_options(settings: ManagerSettings) -> CpuOptions:
     stage = "cpu-manager-create"
     values: dict[str, bool] = {}
     for name, text in sorted(settings.cpu_options.items()):
-        if name not in CPU_OPTION_STAGES or version < CPU_OPTION_STAGES[name][0]:
+        option = _CPU_OPTIONS.get(name)
+        if option is None or option.stage_in(settings.version) == "absent":
             raise StartError(stage, "unknown-cpu-option", f"unknown CPU manager policy option {name}")
-        _check_gate(name, settings.gates, version)
-        values[name.replace("-", "_")] = _boolean(text, stage, name)
-    options = CpuOptions(**values)
-    _check_conflicts(options)
-    return options
+        _check_gate(stage, "cpu", option, settings)
+        values[name] = _boolean(text, stage, name)
+    for left, right in CPU_MANAGER_CONFLICTS:
+        if values.get(left) and values.get(right):
+            raise StartError(stage, "conflicting-cpu-options", f"{left} and {right} exclude each other")
+    return CpuOptions(**{name.replace("-", "_"): value for name, value in values.items()})
 
 
-def _check_gate(name: str, gates: Mapping[str, bool], version: tuple[int, int]) -> None:
-    _alpha, beta, stable = CPU_OPTION_STAGES[name]
-    if stable is not None and version >= stable:
+def _check_gate(stage: str, manager: str, option: PolicyOption, settings: ManagerSettings) -> None:
+    """The gate of the option's stage must be on, also where the option is false."""
+    level = option.stage_in(settings.version)
+    if level == "stable":
         return
-    is_beta = beta is not None and version >= beta
-    gate = "CPUManagerPolicyBetaOptions" if is_beta else "CPUManagerPolicyAlphaOptions"
-    if not gates.get(gate, is_beta):
-        code = "cpu-beta-options-gate-off" if is_beta else "cpu-alpha-options-gate-off"
-        raise StartError("cpu-manager-create", code, f"option {name} needs feature gate {gate}")
-
-
-def _check_conflicts(options: CpuOptions) -> None:
-    across_cores = options.distribute_cpus_across_cores and (
-        options.full_pcpus_only or options.distribute_cpus_across_numa or options.prefer_align_cpus_by_uncorecache
-    )
-    if across_cores or (options.prefer_align_cpus_by_uncorecache and options.distribute_cpus_across_numa):
+    name = f"{'CPU' if manager == 'cpu' else 'Topology'}ManagerPolicy{level.capitalize()}Options"
+    if not is_enabled(name, settings.gates, settings.version):
         raise StartError(
-            "cpu-manager-create", "conflicting-cpu-options", f"these options exclude each other: {options}"
+            stage, f"{manager}-{level}-options-gate-off", f"option {option.name} needs feature gate {name}"
         )
 
 
@@ -257,8 +253,7 @@ def _check_align_by_socket(options: CpuOptions, settings: ManagerSettings, machi
 
 
 def _boolean(text: str, stage: str, name: str) -> bool:
-    if text in _TRUE:
-        return True
-    if text in _FALSE:
-        return False
-    raise StartError(stage, "bad-option-value", f"option {name} is {text!r}, not true or false")
+    try:
+        return go_bool(text)
+    except ValueError:
+        raise StartError(stage, "bad-option-value", f"option {name} is {text!r}, not true or false") from None
