@@ -23,6 +23,7 @@ from .snapshot_paths import (
 
 _CPU_DIRECTORY = re.compile(r"cpu[0-9]+\Z")
 _NODE_DIRECTORY = re.compile(r"node[0-9]+\Z")
+_LEVEL = re.compile(r"[0-9]{1,3}\Z")
 # Outputs of a card and its second node are no devices of their own.
 _DEVICE_NAME = re.compile(r"(?!card\d+-)(?!renderD)")
 # Below this many separators a path is a bus, not a device.
@@ -79,7 +80,7 @@ def _last_level_cache(files: RootedFiles, directory: str) -> None:
         if not name.startswith("index"):
             continue
         level = (files.probe(f"{directory}/{name}/level") or "").strip()
-        if not level.isdigit():
+        if not _LEVEL.match(level):
             files.read(f"{directory}/{name}/level")
         elif int(level) > best:
             last, best = name, int(level)

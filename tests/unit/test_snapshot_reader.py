@@ -6,8 +6,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.trees import write_tree
 
+from tunectl.core.errors import InputError
 from tunectl.core.snapshot import Snapshot
 from tunectl.core.sysfs import read_topology
 from tunectl.snapshot_reader import read_snapshot
@@ -40,6 +43,9 @@ _TREE = {
             "cache/index1/id": "4",
         }.items()
     },
+    # Whatever the order of the caches, the level counts.
+    f"{_CPU}/cpu1/cache/index2/level": "1\n",
+    f"{_CPU}/cpu1/cache/index2/shared_cpu_list": "1\n",
     "/proc/cpuinfo": "processor : 0\nvendor_id : GenuineIntel\n\nprocessor : 1\nvendor_id : GenuineIntel\n\n",
     "/proc/meminfo": "MemTotal: 4096 kB\nHugepagesize: 2048 kB\n",
     "/proc/cmdline": "quiet\n",
@@ -68,12 +74,16 @@ _TREE = {
     "/opt/k/conf.d/notes.txt": "hunter2\n",
     "/etc/kubernetes/kubelet.conf": "kind: Config\nusers: hunter2\n",
     "/var/lib/dpkg/status": "Package: bash\nVersion: 5\n\nPackage: kubelet\nVersion: 1.33.2-1.1\n\nPackage: zsh\n",
+    "/etc/shadow": "root:hunter2\n",
     "/var/lib/tunectl/current": "12\n",
     "/var/lib/tunectl/generations/0011/manifest.json": "{}\n",
     "/var/lib/tunectl/generations/0012/journal.json": "hunter2\n",
     "/etc/systemd/system/tunectl-swap.service": "[Service]\n",
     "/etc/systemd/system/kubelet.service.d/20-tunectl.conf": "[Unit]\n",
 }
+
+# The last two would lead out of /proc/sys.
+_ASKED = ("vm.swappiness", "vm.none", "net/../../../etc/shadow", "x.//.//.//etc.shadow")
 
 
 @pytest.fixture
@@ -89,12 +99,19 @@ def root(tmp_path: Path) -> Path:
             f"{device}/virtio1/net/eth0/mtu": "1500\n",
             "sys/devices/pci0000:00/0000:00:06.0/class": "0x060400\n",
             "sys/devices/pci0000:00/0000:00:06.0/numa_node": "0\n",
+            "sys/devices/pci0000:00/0000:00:05.1/class": "0x020000\n",
+            "sys/devices/pci0000:00/0000:00:05.1/numa_node": "0\n",
+            "sys/devices/pci0000:00/0000:00:05.1/net/eth9/mtu": "1500\n",
         },
     )
     for link, target in {
         "sys/class/net/eth0": f"../../../{device}/virtio1/net/eth0",
         f"{device}/virtio1/net/eth0/device": "../../../virtio1",
         "sys/bus/pci/devices/0000:00:05.0": f"../../../../{device}",
+        "sys/devices/pci0000:00/0000:00:05.1/physfn": "../0000:00:05.0",
+        "sys/devices/pci0000:00/0000:00:05.1/net/eth9/device": "../../../0000:00:05.1",
+        "sys/class/net/eth9": "../../devices/pci0000:00/0000:00:05.1/net/eth9",
+        "sys/bus/pci/devices/0000:00:05.1": "../../../devices/pci0000:00/0000:00:05.1",
         "sys/bus/pci/devices/0000:00:06.0": "../../../devices/pci0000:00/0000:00:06.0",
         "etc/systemd/system/irqbalance.service": "/dev/null",
     }.items():
@@ -105,14 +122,13 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def snapshot(root: Path) -> Snapshot:
-    return read_snapshot(
-        str(root), "n1", ["vm.swappiness", "vm.none", "../../etc/fstab"], taken_at="2026-01-01T00:00:00Z"
-    )
+    return read_snapshot(str(root), "n1", _ASKED, taken_at="2026-01-01T00:00:00Z")
 
 
 def test_only_the_last_level_of_caches_is_kept(snapshot: Snapshot) -> None:
-    caches = sorted(path for path in snapshot.files if "/cpu0/cache/" in path)
-    assert caches == [f"{_CPU}/cpu0/cache/index1/{leaf}" for leaf in ("id", "level", "shared_cpu_list")]
+    for cpu in ("cpu0", "cpu1"):
+        caches = sorted(path for path in snapshot.files if f"/{cpu}/cache/" in path)
+        assert caches == [f"{_CPU}/{cpu}/cache/index1/{leaf}" for leaf in ("id", "level", "shared_cpu_list")]
     assert f"{_CPU}/cpu0/topology/core_cpus_list" not in snapshot.files
 
 
@@ -142,7 +158,7 @@ def test_sysctls_asked_for_mentioned_and_usual_are_read(snapshot: Snapshot) -> N
         "/proc/sys/net/ipv4/conf/eth0.100/rp_filter",
     }
     assert {"/proc/sys/vm/none", "/proc/sys/kernel/panic"} <= snapshot.absent
-    assert not any("etc/fstab" in path for path in {*snapshot.absent, *snapshot.unreadable})
+    assert not any("shadow" in path for path in {*snapshot.files, *snapshot.absent, *snapshot.unreadable})
     assert snapshot.names("/proc/sys/vm") == ("swappiness",)
     assert "/proc/sys/net/ipv4/conf" not in snapshot.listings
     assert "/proc/sys/kernel/sched_domain" not in snapshot.listings
@@ -186,7 +202,8 @@ def test_only_a_marked_tree_is_simulated(root: Path, *, marked: bool) -> None:
     assert read_snapshot(str(root), "n").simulated is marked
 
 
-def test_the_running_system_is_never_simulated() -> None:
+def test_the_running_system_is_never_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tunectl.snapshot_reader.SIMULATED_MARKER", "/proc/self/comm")
     snapshot = read_snapshot("/", "here")
     uname = os.uname()
     assert snapshot.simulated is False
@@ -220,6 +237,36 @@ def test_an_empty_root_is_a_snapshot(tmp_path: Path) -> None:
 def test_damaged_cache_levels_are_kept_to_be_reported(root: Path) -> None:
     (root / f"{_CPU}/cpu1/cache/index1/level".lstrip("/")).write_text("two\n", encoding="utf-8")
     assert read_snapshot(str(root), "n").text(f"{_CPU}/cpu1/cache/index1/level") == "two"
+
+
+@given(
+    damage=st.dictionaries(
+        st.sampled_from(sorted(_TREE)),
+        st.one_of(st.binary(max_size=40), st.sampled_from(["\u00b2", "9" * 5000]).map(str.encode)),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(deadline=None, max_examples=30)
+def test_no_content_of_files_stops_the_reader(
+    damage: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = write_tree(tmp_path_factory.mktemp("root"), _TREE)
+    for path, data in damage.items():
+        (root / path.lstrip("/")).write_bytes(data)
+    snapshot = read_snapshot(str(root), "n")
+    try:
+        topology = read_topology(snapshot)
+    except InputError as error:
+        assert error.problems[0].where.startswith("n:/")  # noqa: PT017
+    else:
+        assert topology.online
+
+
+def test_damaged_cache_levels_of_any_kind_do_not_stop_the_reader(root: Path) -> None:
+    (root / f"{_CPU}/cpu1/cache/index1/level".lstrip("/")).write_text("\u00b2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="cache/index1/level"):
+        read_topology(read_snapshot(str(root), "n"))
 
 
 def test_snapshots_are_what_the_schema_says(snapshot: Snapshot) -> None:
@@ -260,10 +307,10 @@ def test_the_reader_runs_on_the_oldest_python_of_nodes(root: Path, snapshot: Sna
         shutil.copy(source / f"core/{name}.py", package / "core")
     program = (
         "import json, sys; from package.snapshot_reader import read_snapshot; "
-        "print(json.dumps(read_snapshot(sys.argv[1], 'n1', ['vm.swappiness', 'vm.none', '../../etc/fstab']).to_json()))"
+        "print(json.dumps(read_snapshot(sys.argv[1], 'n1', sys.argv[2:]).to_json()))"
     )
     result = subprocess.run(
-        [python, "-c", program, str(root)],
+        [python, "-c", program, str(root), *_ASKED],
         capture_output=True,
         check=True,
         cwd=root.parent,

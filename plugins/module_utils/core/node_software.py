@@ -65,7 +65,8 @@ def page_kib(snapshot: Snapshot, arch: str) -> int:
     if arch in ("x86_64", "i686"):
         return 4
     text = snapshot.text(_PMD_SIZE) or ""
-    return math.isqrt(int(text) * _PAGE_TABLE_ENTRY) // 1024 if text.isdigit() and arch == "aarch64" else 0
+    is_told = arch == "aarch64" and re.fullmatch(r"[0-9]{1,18}", text)
+    return math.isqrt(int(text) * _PAGE_TABLE_ENTRY) // 1024 if is_told else 0
 
 
 def sysctl_names(snapshot: Snapshot) -> frozenset[str] | None:

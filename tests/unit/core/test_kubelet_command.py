@@ -74,6 +74,12 @@ def test_the_administrators_files_hide_the_packages() -> None:
     assert kubelet_command(_snapshot(files)).words == ("--admin",)
 
 
+def test_an_empty_assignment_resets_a_list() -> None:
+    unit = "[Service]\nEnvironment=A=--old\nEnvironment=\nExecStart=/usr/bin/kubelet --x $A\n"
+    assert kubelet_command(_snapshot({_UNIT: unit})).words == ("--x",)
+    assert kubelet_command(_snapshot({_UNIT: f"{unit}ExecStart=\n"})) == KubeletCommand()
+
+
 def test_an_open_quote_does_not_stop_reading() -> None:
     files = {_UNIT: "[Service]\nEnvironment=A='--x y\nExecStart=/usr/bin/kubelet $A --y\n"}
     assert kubelet_command(_snapshot(files)).words[-1] == "--y"
