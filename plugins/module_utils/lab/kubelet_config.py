@@ -5,46 +5,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
 
 import yaml
 
+from ..core.kubelet.config_judge import Sources
+from ..core.kubelet.config_merge import ConfigFile
+from ..core.kubelet_command import KubeletCommand
+from ..core.kubelet_flags import read_flags
 from .boot_config import unit_values
 from .profiles import Profile
 
 UNIT = "kubelet.service"
 CONFIG = "/var/lib/kubelet/config.yaml"
 DROPINS = "/etc/kubernetes/kubelet.conf.d"
-
-# Source: kubelet configuration v1beta1, defaults of evictionHard on Linux.
-_EVICTION_DEFAULTS = {
-    "memory.available": "100Mi",
-    "nodefs.available": "10%",
-    "nodefs.inodesFree": "5%",
-    "imagefs.available": "15%",
-    "imagefs.inodesFree": "5%",
-}
-_TEXT_FLAGS = {
-    "cpu-manager-policy": "cpuManagerPolicy",
-    "topology-manager-policy": "topologyManagerPolicy",
-    "topology-manager-scope": "topologyManagerScope",
-    "memory-manager-policy": "memoryManagerPolicy",
-    "reserved-cpus": "reservedSystemCPUs",
-}
-_MAP_FLAGS = {
-    "cpu-manager-policy-options": ("cpuManagerPolicyOptions", "="),
-    "topology-manager-policy-options": ("topologyManagerPolicyOptions", "="),
-    "system-reserved": ("systemReserved", "="),
-    "kube-reserved": ("kubeReserved", "="),
-    "eviction-hard": ("evictionHard", "<"),
-}
-_BOOLEAN_FLAGS = {"fail-swap-on": "failSwapOn", "protect-kernel-defaults": "protectKernelDefaults"}
-
-
-class ConfigurationError(Exception):
-    """The kubelet cannot load its configuration; the message says which file and why."""
 
 
 def kubelet_files(profile: Profile) -> dict[str, str]:
@@ -130,24 +105,15 @@ def kubelet_arguments(root: Path) -> list[str]:
     return arguments
 
 
-def load_configuration(root: Path, arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the KubeletConfiguration in force: defaults, main file, drop-ins by path, flags; later ones win.
-
-    Sad paths: `ConfigurationError`. Source: kubelet configuration drop-in directory; measured on the kubelet: maps
-    are merged by key, lists replaced, null resets, evictionHard of the main file replaces all defaults.
-    """
-    flags = dict(_flags(arguments))
-    config: dict[str, Any] = {"evictionHard": dict(_EVICTION_DEFAULTS)}
-    if flags.get("config"):
-        main = _document(root, flags["config"])
-        if "evictionHard" in main:
-            config["evictionHard"] = {}
-        config = _merged(config, main)
-    if flags.get("config-dir"):
-        directory = root / flags["config-dir"].lstrip("/")
-        for path in sorted(path for path in directory.rglob("*.conf") if path.is_file()):
-            config = _merged(config, _document(root, "/" + str(path.relative_to(root))))
-    return _with_flags(config, flags)
+def configuration_sources(root: Path, arguments: Sequence[str]) -> Sources:
+    """Return main file, drop-ins and flags that a kubelet with this command line reads."""
+    command = KubeletCommand(tuple(arguments[1:]), "command line")
+    main, directory = command.flag("config"), command.flag("config-dir").rstrip("/")
+    dropins = None
+    if directory:
+        found = sorted((root / directory.lstrip("/")).rglob("*.conf"), key=lambda path: path.parts)
+        dropins = tuple(_file(root, "/" + str(path.relative_to(root))) for path in found if path.is_file())
+    return Sources(_file(root, main) if main else None, dropins, read_flags(command))
 
 
 def _environment_file(path: Path) -> Iterator[tuple[str, str]]:
@@ -157,62 +123,10 @@ def _environment_file(path: Path) -> Iterator[tuple[str, str]]:
             yield name.strip(), " ".join(shlex.split(value)) if value[:1] in "\"'" else value.strip()
 
 
-def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    words = list(arguments)[1:]
-    while words:
-        name, equals, value = words.pop(0).lstrip("-").partition("=")
-        if not equals and words and not words[0].startswith("-"):
-            value = words.pop(0)
-        yield name, value
-
-
-def _document(root: Path, path: str) -> dict[str, Any]:
+def _file(root: Path, path: str) -> ConfigFile:
     try:
         text = (root / path.lstrip("/")).read_text(encoding="utf-8")
-        data = yaml.safe_load(text)
+        documents = list(yaml.safe_load_all(text))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(f"failed to load kubelet config file {path}: {error}") from error
-    kind = data.get("kind") if isinstance(data, dict) else None
-    version = data.get("apiVersion") if isinstance(data, dict) else None
-    if kind != "KubeletConfiguration" or version != "kubelet.config.k8s.io/v1beta1":
-        raise ConfigurationError(f"failed to load kubelet config file {path}: kind {kind!r}, apiVersion {version!r}")
-    return cast("dict[str, Any]", data)
-
-
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in over.items():
-        if value is None:
-            result.pop(key, None)
-            if key == "evictionHard":
-                result[key] = dict(_EVICTION_DEFAULTS)
-        elif isinstance(value, dict) and isinstance(result.get(key), dict):
-            result[key] = _merged(result[key], value)
-        else:
-            result[key] = value
-    return result
-
-
-def _with_flags(config: dict[str, Any], flags: Mapping[str, str]) -> dict[str, Any]:
-    for flag, key in _TEXT_FLAGS.items():
-        if flag in flags:
-            config[key] = flags[flag]
-    for flag, (key, separator) in _MAP_FLAGS.items():
-        if flag in flags:
-            pairs = (pair.partition(separator) for pair in flags[flag].split(",") if pair)
-            config[key] = {name: value for name, _separator, value in pairs}
-    for flag, key in _BOOLEAN_FLAGS.items():
-        if flag in flags:
-            config[key] = flags[flag] in ("", "true", "True", "1")
-    if "feature-gates" in flags:
-        pairs = (pair.partition("=") for pair in flags["feature-gates"].split(","))
-        gates = {name: value.lower() == "true" for name, _equals, value in pairs}
-        config["featureGates"] = {**(config.get("featureGates") or {}), **gates}
-    if "reserved-memory" in flags:
-        config["reservedMemory"] = [_reserved_memory(item) for item in flags["reserved-memory"].split(";") if item]
-    return config
-
-
-def _reserved_memory(item: str) -> dict[str, Any]:
-    node, _colon, limits = item.partition(":")
-    return {"numaNode": int(node), "limits": dict(pair.split("=", 1) for pair in limits.split(","))}
+        return ConfigFile(path, unreadable=str(error))
+    return ConfigFile(path, documents[0] if documents else None)

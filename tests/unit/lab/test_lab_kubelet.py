@@ -8,8 +8,10 @@ import pytest
 import yaml
 from support.labs import node_tree, text_of
 
+from tunectl.core.kubelet.config_judge import Sources
+from tunectl.core.kubelet.config_merge import merge_config
 from tunectl.lab.kubelet import CPU_STATE, MEMORY_STATE, STATE, KubeletState
-from tunectl.lab.kubelet_config import CONFIG, DROPINS, kubelet_arguments, load_configuration
+from tunectl.lab.kubelet_config import CONFIG, DROPINS, configuration_sources, kubelet_arguments
 from tunectl.lab.reboot import settle
 
 _STATIC: dict[str, Any] = {"cpuManagerPolicy": "static", "reservedSystemCPUs": "0,8"}
@@ -32,8 +34,13 @@ def _restart_empty(root: Path) -> KubeletState:
     return _restart(root)
 
 
+def _merged(sources: Sources) -> dict[str, Any]:
+    # A release in which NodeSwap can still be switched off.
+    return merge_config(sources.main, sources.dropins, sources.flags, version=(1, 33)).config
+
+
 def _config(root: Path) -> dict[str, Any]:
-    return load_configuration(root, kubelet_arguments(root))
+    return _merged(configuration_sources(root, kubelet_arguments(root)))
 
 
 def test_a_new_node_runs_a_kubelet_without_pinning(tmp_path: Path) -> None:
@@ -62,7 +69,7 @@ def test_protected_defaults_stop_the_start(tmp_path: Path) -> None:
     (root / "proc/sys/kernel/panic").write_text("0\n")
     state = _restart(root)
     assert state.state == "failed"
-    assert "/proc/sys/kernel/panic, expected 10, found 0" in state.reason
+    assert "kernel.panic is 0 and the kubelet needs 10" in state.reason
 
 
 def test_a_stale_checkpoint_stops_a_new_policy_and_the_old_file_stays(tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_an_option_the_release_does_not_know_stops_the_start(tmp_path: Path) -> 
         ({"memoryManagerPolicy": "Static", "reservedMemory": [{"numaNode": 0, "limits": {"memory": "1Gi"}}]},
          "104857600"),
         ({"memoryManagerPolicy": "Static", "reservedMemory": [{"numaNode": 9, "limits": {"memory": "100Mi"}}]}, "9"),
-        ({"systemReserved": {"memory": "100Ti"}}, "bytes are reserved"),
+        ({"systemReserved": {"memory": "100Ti"}}, "memory are reserved"),
         ({"kubeReserved": {"memory": "lots"}}, "lots"),
     ],
 )  # fmt: skip
@@ -176,7 +183,7 @@ def test_without_the_flag_no_drop_in_is_read(tmp_path: Path) -> None:
     root = node_tree(tmp_path)
     (root / "etc/default/kubelet").write_text("KUBELET_EXTRA_ARGS=\n")
     _drop_in(root, _STATIC)
-    assert "cpuManagerPolicy" not in _config(root)
+    assert _config(root)["cpuManagerPolicy"] == "none"
 
 
 @pytest.mark.parametrize("text", ["", "kind: KubeletConfiguration\n", "a: [\n", "kind: Other\napiVersion: v1\n"])
@@ -208,10 +215,11 @@ def test_flags_win_over_every_file(flag: str, key: str, value: object, tmp_path:
     assert _config(root)[key] == value
 
 
-def test_null_in_a_later_drop_in_gives_the_default_back(tmp_path: Path) -> None:
+def test_null_in_a_later_drop_in_takes_away_what_stood_before(tmp_path: Path) -> None:
     root = node_tree(tmp_path)
     _drop_in(root, {"evictionHard": {"memory.available": "9Gi"}, "maxPods": 5}, "10-a.conf")
     _drop_in(root, {"evictionHard": None, "maxPods": None}, "20-b.conf")
     config = _config(root)
-    assert config["evictionHard"]["memory.available"] == "100Mi"
-    assert "maxPods" not in config
+    assert config["maxPods"] == 110
+    # The kubelet puts the default thresholds in where it reads the main file, and nowhere else.
+    assert config["evictionHard"] == {}

@@ -172,6 +172,10 @@ def _resumed(
 def _reason(error: StartError, settings: ManagerSettings | None = None) -> Reason:
     place = _OTHER_PLACES.get((error.stage, error.code), _PLACES[error.stage])
     fix = _FIXES.get(error.code, "")
+    options = {**settings.cpu_options, **settings.topology_options} if settings is not None else {}
+    named = next((name for name in options if name in error.message), "")
+    if place[0] in ("cpuManagerPolicyOptions", "topologyManagerPolicyOptions") and named:
+        place = (place[0], named)
     if error.code.startswith("state-"):
         fix = _ERASE.format(file=_CPU_FILE if error.stage.startswith("cpu") else _MEMORY_FILE)
     elif error.code.endswith("-gate-off"):
@@ -229,7 +233,7 @@ def _blamed(config: Mapping[str, Any], resource: str) -> Path:
     """Return the reservation that is largest."""
     if resource == "cpu" and config.get("reservedSystemCPUs"):
         return ("reservedSystemCPUs",)
-    amounts = {
+    amounts: dict[Path, Fraction] = {
         (name, resource): parse_quantity(config[name][resource])
         for name in ("kubeReserved", "systemReserved")
         if resource in (config.get(name) or {})
