@@ -67,7 +67,7 @@ class Manifests:
 def read_manifests(paths: Sequence[str]) -> Manifests:
     """Return the workloads of files, directories (searched for .yaml, .yml, .json) and `-` for standard input.
 
-    Sad paths: `InputError` TUN-1701 for a path that cannot be read, TUN-1702 for text that is no YAML, TUN-1703 for
+    Sad paths: `InputError` TUN-1801 for a path that cannot be read, TUN-1802 for text that is no YAML, TUN-1803 for
     an object without kind or with a spec of the wrong form.
     """
     workloads: list[Workload] = []
@@ -177,12 +177,12 @@ def _name(item: Mapping[str, Any]) -> str:
 
 def _unreadable(path: str, why: str) -> InputError:
     fix = "name manifest files, directories of them, or - for standard input"
-    return InputError((problem("TUN-1701", "a manifest cannot be read", where=path, why=why, fix=fix),))
+    return InputError((problem("TUN-1801", "a manifest cannot be read", where=path, why=why, fix=fix),))
 
 
 def _not_yaml(place: Origin, why: str) -> InputError:
-    return InputError((problem("TUN-1702", "a manifest is not YAML", where=str(place), why=why, fix="mend the file"),))
+    return InputError((problem("TUN-1802", "a manifest is not YAML", where=str(place), why=why, fix="mend the file"),))
 
 
 def _bad_object(place: Origin, what: str, why: str) -> InputError:
-    return InputError((problem("TUN-1703", what, where=str(place), why=why, fix="mend the object"),))
+    return InputError((problem("TUN-1803", what, where=str(place), why=why, fix="mend the object"),))

@@ -14,7 +14,7 @@ from tunectl.lab.machines import expand_machine, load_machine, machine_names, pa
 def load_topology(reference: str) -> Topology:
     """Return the topology of a shipped machine, a shape like `2s32c2t`, or a file that describes a machine.
 
-    Sad paths: `InputError` TUN-1705 for a file that cannot be read or describes no machine, those of `parse_shape`.
+    Sad paths: `InputError` TUN-1805 for a file that cannot be read or describes no machine, those of `parse_shape`.
     """
     if reference in machine_names():
         return topology_from_facts(load_machine(reference))
@@ -31,4 +31,4 @@ def load_topology(reference: str) -> Topology:
 
 def _bad_file(reference: str, why: str) -> InputError:
     fix = f"name a shipped machine ({', '.join(machine_names())}), a shape like 2s32c2t, or a JSON description"
-    return InputError((problem("TUN-1705", "there is no such machine", where=reference, why=why, fix=fix),))
+    return InputError((problem("TUN-1805", "there is no such machine", where=reference, why=why, fix=fix),))

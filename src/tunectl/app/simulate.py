@@ -116,7 +116,7 @@ def _pod(workload: Workload) -> Pod:
         raise InputError(
             (
                 problem(
-                    "TUN-1703",
+                    "TUN-1803",
                     f"{workload.kind}/{workload.name} has a pod spec that cannot be read",
                     where=str(workload.origin),
                     why=str(error) or type(error).__name__,

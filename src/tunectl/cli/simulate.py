@@ -88,4 +88,4 @@ def _check(manifests: Manifests, pods: Sequence[Pod], *, fill: bool) -> None:
 
 
 def _refused(what: str, why: str, fix: str) -> InputError:
-    return InputError((problem("TUN-1704", what, where="--pods", why=why, fix=fix),))
+    return InputError((problem("TUN-1804", what, where="--pods", why=why, fix=fix),))
