@@ -91,6 +91,8 @@ def _machine() -> Snapshot:
     "edit",
     [
         _swap(f"{NODE}/node0/meminfo", "67108864", "67112960"),
+        # A whole number of GiB must not be an edge.
+        _swap(f"{NODE}/node0/meminfo", "67108864", "67104768"),
         _swap(f"{NODE}/node0/meminfo", "MemFree: 1000", "MemFree: 2000"),
         _swap(f"{NODE}/node0/hugepages/hugepages-2048kB/free_hugepages", "3", "4"),
         _swap(f"{NODE}/node0/hugepages/hugepages-2048kB/surplus_hugepages", "0", "1"),
