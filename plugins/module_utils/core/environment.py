@@ -71,7 +71,9 @@ def environment(observed: ObservedState) -> NodeEnvironment:
     release, arch = kernel_release(snapshot), architecture(snapshot)
     name, version = distribution(snapshot)
     knobs = debugfs_knobs(snapshot)
-    stated_driver = observed.kubelet.config.get("cgroupDriver", "")
+    # The kubelet's default is what kubeadm never leaves in force: only what is written tells something.
+    is_stated = "cgroupDriver" in observed.kubelet.sources
+    stated_driver = observed.kubelet.config.get("cgroupDriver", "") if is_stated else ""
     return NodeEnvironment(
         kernel_release=release,
         kernel=version_of(release),

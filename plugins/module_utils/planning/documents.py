@@ -4,16 +4,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
-
-import yaml
 
 from ..core.errors import InputError, problem
 from ..core.kubelet_state import configuration_files
 from ..core.snapshot import Snapshot
-
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from .kubelet_yaml import read_config_text
 
 
 def snapshot_documents(snapshot: Snapshot) -> dict[str, Any]:
@@ -28,27 +24,14 @@ def snapshot_documents(snapshot: Snapshot) -> dict[str, Any]:
         text = snapshot.files.get(path)
         if text is None:
             continue
-        document, fault, line = _decode(text)
-        if fault:
+        found = read_config_text(text)
+        if found.fault:
+            line = found.fault_place[0]
             where = f"{snapshot.node}:{path}" + (f":{line}" if line else "")
             fix = "put the file right on the node, or remove it if nothing needs it, and read the node again"
             what = "the kubelet's configuration cannot be read"
-            problems.append(problem("TUN-1705", what, where=where, why=fault, fix=fix))
-        documents[path] = document
+            problems.append(problem("TUN-1705", what, where=where, why=found.fault, fix=fix))
+        documents[path] = found.document
     if problems:
         raise InputError(tuple(problems))
     return documents
-
-
-@lru_cache(maxsize=512)
-def _decode(text: str) -> tuple[Any, str, int]:
-    """Return (document, what is wrong, line); the nodes of a pool mostly have equal files."""
-    try:
-        documents = list(yaml.load_all(text, Loader=_LOADER))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        return None, error.problem or "it is not YAML", mark.line + 1 if mark else 0
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return None, f"it is not YAML: {str(error).splitlines()[0]}", 0
-    # As the kubelet, which reads the first document.
-    return (documents[0] if documents else None), "", 0
