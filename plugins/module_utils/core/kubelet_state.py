@@ -4,18 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .kubelet.config_decode import path_text
-from .kubelet.config_merge import ConfigFile, Reason, merge_config
+from .kubelet.config_merge import ConfigFile, MergedConfig, Reason, merge_config
 from .kubelet.config_types import FIELDS
 from .kubelet_command import KubeletCommand, has_kubelet, kubelet_command
 from .kubelet_flags import read_flags
 from .snapshot import Snapshot
 
 MAIN_FILE = "/var/lib/kubelet/config.yaml"
+_MOST_KNOWN = 256
+_KNOWN: dict[Hashable, tuple[tuple[ConfigFile | None, ...], MergedConfig]] = {}
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,7 @@ def kubelet_state(snapshot: Snapshot, documents: Mapping[str, Any]) -> KubeletSt
         return KubeletState(trouble="the node has no kubelet")
     directory = command.flag("config-dir").rstrip("/")
     main, dropins = configuration_inputs(snapshot, documents, command)
-    # Gates are the business of whoever judges the configuration: an unknown one hides nothing else.
-    merged = merge_config(main, dropins, read_flags(command), tolerant=True)
+    merged = _merged(main, dropins, command)
     return KubeletState(
         present=True,
         command=command,
@@ -69,6 +70,21 @@ def kubelet_state(snapshot: Snapshot, documents: Mapping[str, Any]) -> KubeletSt
         sources={str(path[0]): file for path, file in merged.sources.items() if len(path) == 1 and path[0] in FIELDS},
         trouble="; ".join(_trouble(reason) for reason in merged.reasons),
     )
+
+
+def _merged(main: ConfigFile | None, dropins: tuple[ConfigFile, ...] | None, command: KubeletCommand) -> MergedConfig:
+    """Return the configuration in force; nodes whose files are the same values share one answer.
+
+    Gates are the business of whoever judges the configuration: an unknown one hides nothing else.
+    """
+    files = (main, *(dropins or ()))
+    key = (command, dropins is None, tuple(file and (file.path, id(file.document), file.unreadable) for file in files))
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        # The files are kept beside the answer, so that their identities stay theirs.
+        _KNOWN[key] = (files, merge_config(main, dropins, read_flags(command), tolerant=True))
+    return _KNOWN[key][1]
 
 
 def _trouble(reason: Reason) -> str:
