@@ -9,6 +9,9 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase  # type: ignore[import-untyped]
 
+# Ansible loads this plugin once and forks a worker a node: what is imported here, no worker imports again.
+from ansible_collections.tunectl.node.plugins.action import lab_reboot  # noqa: F401
+
 _MACHINE = "ansible.builtin.reboot"
 _SIMULATED = "tunectl.node.lab_reboot"
 

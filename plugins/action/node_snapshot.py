@@ -9,7 +9,6 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def _kept(packed: str, dest: Path | None) -> dict[str, Any]:
     if dest is None:
         return {**result, "snapshot": document}
     file = dest if dest.suffix == ".json" else dest / f"{_file_name(snapshot.node, dest)}.json"
-    _write(file, document)
+    _write(file, text)
     return {**result, "dest": str(file)}
 
 
@@ -73,14 +72,14 @@ def _file_name(node: str, dest: Path) -> str:
     return node
 
 
-def _write(file: Path, document: Mapping[str, Any]) -> None:
+def _write(file: Path, text: str) -> None:
     """Write the file whole or not at all."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(document, stream, separators=(",", ":"))
+                stream.write(text)
             Path(temporary).replace(file)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

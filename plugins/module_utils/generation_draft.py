@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from .core.errors import Problem, RefusedError, problem
 from .core.kernel_value import chosen, same_kernel_value
-from .core.plan import NodeFile, RuntimeValue
+from .core.node_file import NodeFile, RuntimeValue
 from .generation_actions import CHECKPOINT_FILES, CHECKPOINTS, REBOOT
 from .generation_disk import Disk, Image
 from .generation_journal import COMMITTED, Journal, Manifest, OwnedFile, Records

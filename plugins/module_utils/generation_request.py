@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .core.errors import InputError, Problem, RefusedError, problem
-from .core.plan import NodeFile, RuntimeValue
+from .core.node_file import NodeFile, RuntimeValue
 from .generation_disk import Image
 from .generation_transaction import Recovery
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from .desired import DesiredState, Impact, highest
 from .findings import Finding, Origin
+from .node_file import NodeFile, RuntimeValue
+
+__all__ = ["Change", "ChangeKind", "NodeFile", "NodePlan", "PoolPlan", "RuntimeValue"]
 
 
 class ChangeKind(Enum):
@@ -32,28 +35,6 @@ class Change:
     impact: Impact
     why: str = ""
     asked_in: Origin = Origin()
-
-
-@dataclass(frozen=True)
-class NodeFile:
-    """A file that tunectl owns on a node. `path` is absolute on the node; `content` ends with a newline."""
-
-    path: str
-    content: str
-    mode: int = 0o644
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class RuntimeValue:
-    """A value written to the running kernel: `path` below /proc/sys, /sys or /proc, `value` without newline.
-
-    `optional` values are skipped with a note where the running kernel has no such file.
-    """
-
-    path: str
-    value: str
-    optional: bool = False
 
 
 @dataclass(frozen=True)
