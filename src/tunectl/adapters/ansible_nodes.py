@@ -135,7 +135,7 @@ class AnsibleNodes:
                 raise InputError(
                     (
                         problem(
-                            "TUN-1401",
+                            "TUN-1510",
                             "the inventory does not exist",
                             where=str(path),
                             why="no such file or directory",
@@ -187,7 +187,7 @@ def _no_host_failed(outcome: Outcome, state: str) -> TunectlError:
     return InputError(
         (
             problem(
-                "TUN-1402",
+                "TUN-1511",
                 "Ansible could not start on this inventory",
                 where=_CONTROLLER,
                 why=said[-600:] or f"it ended as {outcome.status} without a word",

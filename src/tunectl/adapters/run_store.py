@@ -47,7 +47,7 @@ class FolderRuns:
         raise InputError(
             (
                 problem(
-                    "TUN-1501",
+                    "TUN-1521",
                     f"there is no run {run_id}",
                     where=str(self.directory / "runs"),
                     why=f"known runs: {listed}",
@@ -109,7 +109,7 @@ class FolderRuns:
             raise InputError(
                 (
                     problem(
-                        "TUN-1502",
+                        "TUN-1522",
                         "the record of a run cannot be read",
                         where=str(path),
                         why=str(error),

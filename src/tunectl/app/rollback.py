@@ -35,7 +35,7 @@ def choose_run(store: RunStore, run_id: int | None) -> Run:
         raise InputError(
             (
                 problem(
-                    "TUN-1503",
+                    "TUN-1523",
                     "there is nothing to roll back",
                     where=f"run {run.id}" if run else "this folder",
                     why="the run changed no node" if run else "no apply from this folder changed a node",
@@ -54,7 +54,7 @@ def choose_nodes(run: Run, patterns: Sequence[str]) -> tuple[NodeRun, ...]:
             raise InputError(
                 (
                     problem(
-                        "TUN-1504",
+                        "TUN-1524",
                         f"run {run.id} changed no node that matches {pattern!r}",
                         where=f"--node {pattern}",
                         why=f"it changed {', '.join(node.node for node in touched)}",

@@ -63,7 +63,7 @@ def _check_request(session: Session, plan: str | None) -> None:
         raise InputError(
             (
                 problem(
-                    "TUN-1006",
+                    "TUN-1017",
                     "apply takes a tier or a plan" + (", not both" if plan else ""),
                     where="tunectl apply",
                     fix="tunectl apply --tier hpc-massive, or tunectl apply PLAN with a plan that tunectl plan saved",
