@@ -69,7 +69,7 @@ def _truth(text: str) -> bool:
 
 def _forks(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= _MOST_FORKS):
-        raise ValueError(f"it is a number from 0 (as many as nodes) to {_MOST_FORKS}")
+        raise ValueError(f"it is a number from 0 (what Ansible is set to) to {_MOST_FORKS}")
     return int(text)
 
 
@@ -84,7 +84,7 @@ def _duration(text: str) -> float | None:
 SETTINGS = (
     Definition("inventory", "", _path, "Ansible inventory; empty means inventories/hosts*, else the simulated lab"),
     Definition("platform", "kubeadm", _one_of("kubeadm", "openshift"), "how a tier reaches its nodes"),
-    Definition("forks", "0", _forks, "how many nodes are worked on at once; 0 means all, up to 50"),
+    Definition("forks", "0", _forks, "how many nodes are worked on at once; 0 leaves it to Ansible's own setting"),
     Definition("color", "auto", _one_of("auto", "always", "never"), "colours"),
     Definition("progress", "auto", _one_of("auto", "plain", "json", "off"), "how progress is shown"),
     Definition("no_input", "false", _truth, "never ask"),

@@ -33,6 +33,7 @@ COMMANDS = (
     Entry("snapshot", "Understand", "Save what a plan and a verification need from nodes."),
     Entry("tier", "Understand", "List, show, check, compare and create tiers."),
     Entry("simulate", "Understand", "Admit pods on the planned node: who gets which CPUs, who is refused."),
+    Entry("validate", "Understand", "Say whether a kubelet starts on a configuration, and which line keeps it."),
     Entry("explain", "Understand", "Explain a setting, check, error code or tier field."),
     Entry("render", "Change", "Write the manifests and files that a tier means."),
     Entry("plan", "Change", "Compare nodes with a tier; show the price; save the plan."),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,26 +11,24 @@ if TYPE_CHECKING:
     from tunectl.adapters.ansible_nodes import AnsibleNodes
 
 _CANDIDATES = ("hosts.yaml", "hosts.yml", "hosts.ini", "hosts")
-_MOST_FORKS = 50
 
 
-def inventory_of(session: Session, folder: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the inventory: the flag, TUNECTL_INVENTORY, `inventories/hosts*` of the folder, else the simulated lab.
+def inventory_of(session: Session, folder: Path | None = None) -> Path:
+    """Return the inventory: the flag, the setting, `inventories/hosts*` of the folder, else the simulated lab.
 
     The lab is brought up when the folder has none; the user is told that it is simulated.
     """
     here = folder or Path.cwd()
-    return named_inventory(session, here, environ) or _lab(session, here)
+    return named_inventory(session, here) or _lab(session, here)
 
 
-def named_inventory(
-    session: Session, folder: Path | None = None, environ: Mapping[str, str] = os.environ
-) -> Path | None:
-    """Return the inventory of the flag, of TUNECTL_INVENTORY or of the folder; None where only a lab could be one."""
+def named_inventory(session: Session, folder: Path | None = None) -> Path | None:
+    """Return the inventory of the flag, of the settings or of the folder; None where only a lab could be one."""
     if session.where.inventory is not None:
         return session.where.inventory.absolute()  # Ansible runs in a directory of its own
-    if environ.get("TUNECTL_INVENTORY"):
-        return Path(environ["TUNECTL_INVENTORY"])
+    asked = session.settings.values.get("inventory")
+    if asked is not None and asked.value is not None:
+        return Path(asked.value).absolute()
     files = [(folder or Path.cwd()) / "inventories" / name for name in _CANDIDATES]
     return next((path for path in files if path.is_file()), None)
 
@@ -55,6 +51,6 @@ def ansible_nodes(session: Session) -> AnsibleNodes:
     # Commands that only ask where the inventory is need neither planner nor runner.
     from tunectl.adapters.ansible_nodes import AnsibleNodes  # noqa: PLC0415
 
-    forks = min(_MOST_FORKS, int(os.environ.get("TUNECTL_FORKS", "0")))
     verbosity = 3 if session.debug else 0
+    forks = int(session.settings["forks"])
     return AnsibleNodes([inventory_of(session)], forks=forks, verbosity=verbosity, say=session.say)

@@ -44,7 +44,7 @@ def rollback(session: Session, *, run: int | None, yes: bool, reboot: str) -> in
         result = roll_back(
             chosen,
             nodes,
-            writer=AnsibleNodes(inventory, say=session.say),
+            writer=AnsibleNodes(inventory, forks=int(session.settings["forks"]), say=session.say),
             store=store,
             confirm=confirm,
             on_event=progress.step,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import click
 
@@ -12,11 +13,13 @@ from tunectl.app.simulate import (
     Target,
     fill_node,
     pods_of,
+    restart_live,
     simulate_pods,
     target_from_topology,
     targets_from_snapshots,
 )
 from tunectl.app.tiers import search_dirs
+from tunectl.cli.inventory import named_inventory
 from tunectl.cli.options import command
 from tunectl.cli.planning import platform_of, snapshots_of, tier_of
 from tunectl.cli.session import Session
@@ -25,7 +28,18 @@ from tunectl.core.kubelet.pod import Pod
 from tunectl.core.tier import Tier
 from tunectl.planning.manifests import Manifests, read_manifests
 from tunectl.planning.tier_file import load_tier
-from tunectl.view.simulation import comparison_text, simulation_html, simulation_result, simulation_text
+from tunectl.view.simulation import comparison_text, simulation_result, simulation_text
+from tunectl.view.simulation_html import simulation_html
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked for. Shape: `pods` is None where the pods of the nodes themselves are meant."""
+
+    manifests: Manifests
+    pods: Sequence[Pod] | None
+    fill: bool
+    restart: bool
 
 
 @command(
@@ -34,58 +48,85 @@ from tunectl.view.simulation import comparison_text, simulation_html, simulation
     formats=("table", "json", "yaml", "html"),
     options=("tier", "where", "snapshot", "platform"),
 )
-@click.option("--pods", "pods", multiple=True, required=True, metavar="FILE", help="Manifests; repeatable; - is stdin.")
-@click.option("--topology", metavar="NAME|SHAPE|FILE", help="A machine instead of nodes.")
+@click.option("--pods", "pods", multiple=True, metavar="FILE", help="Manifests; repeatable; - is stdin.")
+@click.option("--topology", metavar="NAME|SHAPE|FILE", help="A machine instead of nodes: `tunectl lab machines`.")
 @click.option("--compare", metavar="NAME|FILE", help="A second tier, on the same pods, beside the first.")
-@click.option("--fill", is_flag=True, help="How many copies of the pod fit? The manifests must hold one pod.")
-@click.option("--restart", is_flag=True, help="Restart the kubelet afterwards: which running pods would it refuse?")
+@click.option("--fill", is_flag=True, help="How many copies of the pod fit? The manifests must hold one workload.")
+@click.option(
+    "--restart",
+    is_flag=True,
+    help="Restart the kubelet afterwards; without --pods, over what runs on the nodes now.",
+)
 def simulate(  # noqa: PLR0913  one parameter an option
     session: Session, *, pods: tuple[str, ...], topology: str | None, compare: str | None, fill: bool, restart: bool
 ) -> int:
     """Admit pods on the planned node: which CPUs each container gets, or why it is refused.
 
-    Exit code: 0 every pod is admitted, 3 some are refused or the kubelet does not start.
+    Exit code: 0 every pod is admitted, 3 some are refused or killed or the kubelet does not start, 5 a node's
+    checkpoint could not be looked at.
     """
-    manifests = read_manifests(pods)
-    asked = pods_of(manifests.workloads)
-    _check(manifests, asked, fill=fill)
+    asked = _asked(pods, fill=fill, restart=restart)
+    _check(session, asked, topology)
     tiers = [tier_of(session)]
     if compare:
-        tiers.append(load_tier(compare, search_dirs(session.where.inventory)))
-    runs = [
-        _run(tier, target, asked, fill=fill, restart=restart)
-        for tier in tiers
-        for target in _targets(session, tier, tiers[0], topology)
-    ]
-    result = simulation_result(runs, manifests)
+        tiers.append(load_tier(compare, search_dirs(named_inventory(session))))
+    targets = _targets(session, tiers[0], asked, topology)
+    runs = [_run(tier, target, asked) for tier in tiers for target in targets(tier)]
+    result = simulation_result(runs, asked.manifests)
+    text = comparison_text if compare else simulation_text
     return session.emit(
         result,
         {
-            "table": lambda screen: (comparison_text if compare else simulation_text)(runs, manifests, screen),
-            "html": lambda _: simulation_html(runs, manifests),
+            "table": lambda screen: text(runs, asked.manifests, screen, fill=fill),
+            "html": lambda _: simulation_html(runs, asked.manifests),
         },
     )
 
 
-def _targets(session: Session, tier: Tier, first: Tier, topology: str | None) -> list[Target]:
+def _asked(files: tuple[str, ...], *, fill: bool, restart: bool) -> _Asked:
+    manifests = read_manifests(files)
+    return _Asked(manifests, pods_of(manifests.workloads) if files else None, fill, restart)
+
+
+def _targets(session: Session, first: Tier, asked: _Asked, topology: str | None) -> Callable[[Tier], list[Target]]:
+    """Return what makes the targets of a tier; nodes are read once."""
+    platform = platform_of(session)
     if topology:
-        return [target_from_topology(tier, topology, load_topology(topology), platform_of(session))]
-    return targets_from_snapshots(tier, snapshots_of(session, first.pool_name), platform_of(session))
+        machine = load_topology(topology)
+        return lambda tier: [target_from_topology(tier, topology, machine, platform)]
+    snapshots = snapshots_of(session, first.pool_name)
+    return lambda tier: targets_from_snapshots(tier, snapshots, platform, each=asked.pods is None)
 
 
-def _run(tier: Tier, target: Target, pods: Sequence[Pod], *, fill: bool, restart: bool) -> Simulated:
-    if fill:
-        return fill_node(tier, target, pods[0])
-    return simulate_pods(tier, target, pods, restart=restart)
+def _run(tier: Tier, target: Target, asked: _Asked) -> Simulated:
+    if asked.pods is None:
+        return restart_live(tier, target)
+    if asked.fill:
+        return fill_node(tier, target, asked.pods[0])
+    return simulate_pods(tier, target, asked.pods, restart=asked.restart)
 
 
-def _check(manifests: Manifests, pods: Sequence[Pod], *, fill: bool) -> None:
-    if not pods:
-        skipped = ", ".join(name for name, _ in manifests.skipped) or "nothing"
-        raise _refused("the manifests make no pods", f"they hold {skipped}", "name files with pods or workloads")
-    if fill and len(manifests.workloads) != 1:
-        raise _refused("--fill takes one pod", f"the manifests make {len(pods)}", "name a manifest with one workload")
+def _check(session: Session, asked: _Asked, topology: str | None) -> None:
+    where = session.where
+    if topology and (where.snapshots or where.nodes or where.pool):
+        why = "--topology describes a machine, --snapshot, --node and --pool choose nodes"
+        raise _refused("a machine and nodes were named", "--topology", why, "leave one of them out")
+    if asked.fill and asked.restart:
+        raise _refused(
+            "--fill and --restart were both asked for", "--fill", "they are two questions", "ask one of them"
+        )
+    if asked.pods is None:
+        if not asked.restart or topology:
+            why = "only a restart of nodes that run can do without: it takes the pods that are there"
+            raise _refused("no pods were named", "--pods", why, "--pods FILE, or --restart without --topology")
+        return
+    if not asked.pods:
+        skipped = ", ".join(name for name, _ in asked.manifests.skipped) or "nothing that makes pods"
+        raise _refused("the manifests make no pods", "--pods", f"they hold {skipped}", "name pods or workloads")
+    if asked.fill and len(asked.manifests.workloads) != 1:
+        names = ", ".join(f"{one.kind}/{one.name}" for one in asked.manifests.workloads[:6])
+        raise _refused("--fill takes one workload", "--pods", f"the manifests hold {names}", "name one of them")
 
 
-def _refused(what: str, why: str, fix: str) -> InputError:
-    return InputError((problem("TUN-1804", what, where="--pods", why=why, fix=fix),))
+def _refused(what: str, where: str, why: str, fix: str) -> InputError:
+    return InputError((problem("TUN-1725", what, where=where, why=why, fix=fix),))
