@@ -426,6 +426,20 @@ def test_a_held_lock_says_who_and_since_when(root: Path) -> None:
     assert node.apply(SECOND).changed
 
 
+def test_while_one_transaction_is_at_work_another_is_refused(root: Path) -> None:
+    refused: list[str] = []
+
+    def interfere(label: str) -> None:
+        if label == f"rename {SYSCTL}":
+            with pytest.raises(BusyError, match="apply first by") as caught:
+                Generations(str(root)).apply(SECOND)
+            refused.append(caught.value.problems[0].code)
+
+    Generations(str(root), step=interfere).apply(FIRST)
+    assert refused == ["TUN-3401"]
+    assert text(root, SYSCTL) == "vm.swappiness = 10\n"
+
+
 def test_history_tells_what_was_done(root: Path) -> None:
     node = Generations(str(root))
     assert node.history() == []
