@@ -109,6 +109,13 @@ class BusyError(TunectlError):
     exit_code: ClassVar[int] = 8
 
 
+@dataclass(eq=False)
+class StoppedError(TunectlError):
+    """The user stopped the run at once (exit code 130); `state` says what that left behind."""
+
+    exit_code: ClassVar[int] = 130
+
+
 def problem(code: str, what: str, *, where: str = "", why: str = "", fix: str = "") -> Problem:
     """Return a `Problem`; the keyword form keeps call sites readable."""
     return Problem(code=code, what=what, where=where, why=why, fix=fix)

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from tunectl.adapters.ansible_runner import Event, Outcome, Playbooks
-from tunectl.core.errors import FailedError, InputError, Problem, RefusedError, TunectlError, UnknownError, problem
+from tunectl.core.errors import (
+    FailedError,
+    InputError,
+    Problem,
+    RefusedError,
+    StoppedError,
+    TunectlError,
+    UnknownError,
+    problem,
+)
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
 from tunectl.planning.pool import node_plan_document
@@ -65,6 +74,8 @@ class AnsibleNodes:
             outcome = self._run("snapshot", variables, on_event, Step.READ)
             _raise_failures(outcome, changed_nothing=True)
             return _load(directory)
+        except KeyboardInterrupt as error:
+            raise StoppedError((problem("TUN-4900", "stopped while nodes were read"),)) from error
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 

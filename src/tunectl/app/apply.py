@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tunectl.app.judge import judge_nodes
-from tunectl.core.errors import Problem, RefusedError, problem
+from tunectl.core.errors import Problem, RefusedError, StoppedError, problem
 from tunectl.core.findings import Finding, Verdict
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
@@ -53,12 +54,31 @@ def apply_plan(  # noqa: PLR0913  these are the ports of the use case
     with store.lock(f"apply {plan.tier} to {plan.pool}"):
         confirm(plan)
         run = store.begin("apply", tier=plan.tier, pool=plan.pool, plan=plan.id, inventory=writer.inventory)
-        outcome = writer.commit(plan, store.run_directory(run.id), options, on_event)
-        findings = judge_nodes(plan, outcome.snapshots)
+        with recorded_when_stopped(store, run):
+            outcome = writer.commit(plan, store.run_directory(run.id), options, on_event)
+        findings = judge_nodes(plan, touched(outcome))
         state, exit_code = run_verdict(outcome, findings)
         changes = {node.node: len(node.changes) for node in plan.changed}
         run = store.finish(run, state=state, exit_code=exit_code, nodes=node_runs(changes, outcome))
     return ApplyResult(state, exit_code, plan, run, findings, outcome.problems)
+
+
+@contextmanager
+def recorded_when_stopped(store: RunStore, run: Run) -> Iterator[None]:
+    """Record a run that the user stops at once; raises `StoppedError` in place of `KeyboardInterrupt`."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        store.finish(run, state="interrupted", exit_code=StoppedError.exit_code, nodes=())
+        raise StoppedError(
+            (problem("TUN-4900", f"run {run.id} was stopped at once", fix="tunectl status shows where the nodes are"),),
+            "A node at work finishes or undoes its change at the next contact.",
+        ) from error
+
+
+def touched(outcome: CommitOutcome) -> tuple[Snapshot, ...]:
+    """Return the snapshots of nodes that the run got to: the others are as they were."""
+    return tuple(one for one in outcome.snapshots if outcome.states.get(one.node) in ("changed", "unchanged"))
 
 
 def refuse_blocked(plan: PoolPlan) -> None:

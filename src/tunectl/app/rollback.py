@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from tunectl.app.apply import node_runs, run_verdict
+from tunectl.app.apply import node_runs, recorded_when_stopped, run_verdict
 from tunectl.core.errors import InputError, Problem, problem
 from tunectl.core.snapshot import Snapshot
 from tunectl.ports import CommitOptions, NodeWriter, OnEvent, RunStore
@@ -85,7 +85,8 @@ def roll_back(  # noqa: PLR0913  these are the ports of the use case
         confirm(nodes)
         record = store.begin("rollback", tier=run.tier, pool=run.pool, plan=run.plan, inventory=writer.inventory)
         targets = {node.node: node.before for node in nodes}
-        outcome = writer.rollback(targets, store.run_directory(record.id), options, on_event)
+        with recorded_when_stopped(store, record):
+            outcome = writer.rollback(targets, store.run_directory(record.id), options, on_event)
         state, exit_code = run_verdict(outcome, ())
         changes = {node.node: node.changes for node in nodes}
         record = store.finish(record, state=state, exit_code=exit_code, nodes=node_runs(changes, outcome), of=run.id)

@@ -17,7 +17,7 @@ import click
 from tunectl import __version__
 from tunectl.cli.output import document_text, write_file, write_stdout
 from tunectl.cli.session import Session
-from tunectl.core.errors import InputError, TunectlError, problem
+from tunectl.core.errors import InputError, StoppedError, TunectlError, problem
 from tunectl.view.envelope import Result
 
 INTERNAL = 70
@@ -82,12 +82,13 @@ def kind_of(error: click.ClickException, default: str) -> str:
     return str(getattr(ctx.command, "kind", default)) if ctx is not None else default
 
 
-def interrupted(session: Session) -> TunectlError:
-    """Return the error of a Ctrl-C, or of a time that is over, that no command took care of."""
+def interrupted(session: Session, said: StoppedError | None = None) -> TunectlError:
+    """Return the error of a Ctrl-C, or of a time that is over; `said` is what a use case says."""
     changes = session.kind in _CHANGING
     state = "Nodes may be changed: tunectl history shows how far it got." if changes else "Nothing was changed."
+    state = said.state if said is not None else state
     if not session.timed_out:
-        return TunectlError((problem("TUN-4900", "interrupted"),), state=state)
+        return said or TunectlError((problem("TUN-4900", "interrupted"),), state=state)
     why = f"it did not end within {session.settings.values['timeout'].text}"
     fix = "give it more time with --timeout, or fewer nodes with --node"
     return TunectlError((problem("TUN-5010", "the time is over", where="--timeout", why=why, fix=fix),), state=state)

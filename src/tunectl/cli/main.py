@@ -14,7 +14,7 @@ from tunectl.cli.commands import LazyGroup
 from tunectl.cli.failure import INTERNAL, INTERRUPTED, UNKNOWN, crashed, interrupted, kind_of, report, usage_error
 from tunectl.cli.output import asked_outputs, forget_stdout, stdout_is_closed
 from tunectl.cli.session import Session
-from tunectl.core.errors import TunectlError
+from tunectl.core.errors import StoppedError, TunectlError
 
 COMPLETE_VARIABLE = "_TUNECTL_COMPLETE"
 
@@ -76,6 +76,8 @@ def _guarded(session: Session, args: Sequence[str]) -> int:
         return report(session, usage_error(error))
     except (click.Abort, KeyboardInterrupt):
         return report(session, interrupted(session), UNKNOWN if session.timed_out else INTERRUPTED)
+    except StoppedError as error:
+        return report(session, interrupted(session, error), UNKNOWN if session.timed_out else INTERRUPTED)
     except TunectlError as error:
         if session.debug:
             _traceback(error)
