@@ -142,3 +142,11 @@ def _reserved(item: str) -> dict[str, Any]:
     if not colon:
         raise ValueError(f"{item!r} is not written like 0:memory=1Gi")
     return {"numaNode": go_int(node), "limits": _pairs(limits, "=")}
+
+
+def flag_of_field(name: str) -> str:
+    """Return the flag that sets a field of the configuration, "" when there is none."""
+    single = {**_TEXTS, **_DURATIONS, **_NUMBERS, **_SWITCHES, **_LISTS}
+    flags = {field: flag for flag, field in single.items()}
+    flags.update({field: flag for flag, (field, _separator) in _MAPS.items()})
+    return {**flags, "featureGates": "feature-gates", "reservedMemory": "reserved-memory"}.get(name, "")

@@ -86,6 +86,8 @@ def _refusal(subject: Subject, stage: str, reason: Reason, kubelet: Kubelet) -> 
     check = CHECKPOINT if reason.rule.startswith("state-") else _STAGES[stage]
     # Of older releases not every gate is known here.
     unsure = reason.rule == UNKNOWN_GATE and kubelet.version < COMPLETE_SINCE
+    if check == CHECKPOINT:
+        return subject.finding(check, Severity.CRITICAL, reason.what, why=f"{reason.rule}; {_EXITS}", remedy=reason.fix)
     field = path_text(reason.path)
     return subject.finding(
         check,
@@ -94,7 +96,7 @@ def _refusal(subject: Subject, stage: str, reason: Reason, kubelet: Kubelet) -> 
         file=reason.file,
         path=reason.path,
         why=f"{reason.rule}; {_EXITS}",
-        remedy=reason.fix or f"correct {field}" if field else reason.fix,
+        remedy=reason.fix or f"correct {field or 'the file'}",
         verdict=Verdict.UNKNOWN if unsure else Verdict.FAIL,
     )
 

@@ -177,13 +177,14 @@ def _reason(error: StartError, settings: ManagerSettings | None = None) -> Reaso
     if place[0] in ("cpuManagerPolicyOptions", "topologyManagerPolicyOptions") and named:
         place = (place[0], named)
     if error.code.startswith("state-"):
-        fix = _ERASE.format(file=_CPU_FILE if error.stage.startswith("cpu") else _MEMORY_FILE)
-    elif error.code.endswith("-gate-off"):
+        is_cpu = error.stage.startswith("cpu")
+        fix = _ERASE.format(file=_CPU_FILE if is_cpu else _MEMORY_FILE)
+        what = f"the checkpoint of the {'CPU' if is_cpu else 'memory'} manager: {error.message}"
+        return Reason(error.code, what, place, fix=fix)
+    if error.code.endswith("-gate-off"):
         fix = f"set the feature gate to true: {error.message.rpartition(' ')[2]}"
     elif error.code == "reserved-memory-sum-mismatch" and settings is not None:
-        fix = (
-            "let the entries of reservedMemory add up to kubeReserved + systemReserved + evictionHard memory.available"
-        )
+        fix = "let reservedMemory add up to kubeReserved + systemReserved + evictionHard memory.available"
     return Reason(error.code, error.message, place, fix=fix)
 
 
