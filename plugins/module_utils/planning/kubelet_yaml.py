@@ -165,7 +165,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
     plain = node.style is None
     if _is_null(node):
         return None
-    if not plain and node.tag == f"{_TAG}str":
+    if node.tag == f"{_TAG}str" and (not plain or _is_tagged(node)):
         return text
     if _BOOLEAN.match(text) and any(text == spelled(text) for spelled in _CASES):
         return text.lower() in _TRUE
@@ -180,6 +180,11 @@ def _scalar(node: yaml.ScalarNode) -> Any:
     if _NOT_FINITE.match(text):
         raise _UnreadableError(f"{text} is no number that JSON can hold", node.start_mark)
     return text
+
+
+def _is_tagged(node: yaml.ScalarNode) -> bool:
+    mark = node.start_mark
+    return mark.buffer is not None and mark.buffer[mark.pointer : mark.pointer + 1] == "!"
 
 
 def _whole(text: str, node: yaml.ScalarNode) -> int | str:
