@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.conformance import tally
 from support.kubelet_machines import load_machines, read_jsonl
 from support.oracles import oracle_dir
 
@@ -57,4 +58,5 @@ def test_allocator_takes_the_same_cpus() -> None:
         answer = _answer(machines[case["machine"]][0], case)
         if answer != expected:
             wrong.append((case, answer))
+    tally("kubelet-cpumanager", len(cases), len(wrong))
     assert not wrong, f"{len(wrong)} of {len(cases)} differ, the first: {wrong[0]}"

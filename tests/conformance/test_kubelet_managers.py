@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.conformance import tally
 from support.kubelet_machines import load_machines, read_jsonl
 from support.kubelet_replay import replay, without_empty
 from support.oracles import oracle_dir
@@ -14,7 +15,8 @@ from tunectl.core.kubelet.pod import exclusive_cpus, oom_score_adj, pod_from_spe
 from tunectl.core.quantity import parse_quantity
 
 
-def _check(wrong: list[Any], total: int) -> None:
+def _check(oracle: str, wrong: list[Any], total: int) -> None:
+    tally(oracle, total, len(wrong))
     assert total > 0
     assert not wrong, f"{len(wrong)} of {total} differ, the first: {wrong[0]}"
 
@@ -31,7 +33,7 @@ def test_hints_are_those_of_the_kubelet() -> None:
         answer = [[sorted(hint.nodes or ()), hint.preferred] for hint in hints]
         if answer != case["hints"]:
             wrong.append((case, answer))
-    _check(wrong, len(cases))
+    _check("kubelet-cpumanager", wrong, len(cases))
 
 
 def test_hints_are_merged_as_the_kubelet_does() -> None:
@@ -51,7 +53,7 @@ def test_hints_are_merged_as_the_kubelet_does() -> None:
         answer = ([sorted(best.nodes) if best.nodes is not None else None, best.preferred], admit)
         if answer != (case["best"], case["admit"]):
             wrong.append((case, answer))
-    _check(wrong, len(cases))
+    _check("kubelet-cpumanager", wrong, len(cases))
 
 
 def _provider(resources: dict[str, Any] | None) -> dict[str, list[Hint] | None] | None:
@@ -75,7 +77,7 @@ def test_sequences_end_as_on_the_real_kubelet(name: str) -> None:
         answer = replay(case, machines[case["machine"]][0])
         if answer != expected:
             wrong.append((case["id"], [pair for pair in zip(expected, answer, strict=False) if pair[0] != pair[1]][:1]))
-    _check(wrong, len(cases))
+    _check(name, wrong, len(cases))
 
 
 def test_quality_of_service_and_oom_scores() -> None:
@@ -96,4 +98,4 @@ def test_quality_of_service_and_oom_scores() -> None:
         }
         if answer != expected:
             wrong.append((case["id"], answer, expected))
-    _check(wrong, len(cases))
+    _check("kubelet-qos", wrong, len(cases))

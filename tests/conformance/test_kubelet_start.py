@@ -53,7 +53,7 @@ def _answer(verdict: Verdict, case: Case) -> Case:
 
 
 def _expected(case: Case) -> Case:
-    expected = {name: case[name] for name in ("verdict", "stage", "derived") if name in case}
+    expected: Case = {name: case[name] for name in ("verdict", "stage", "derived") if name in case}
     return {**expected, "reasons": sorted(set(case["reasons"]))} if "reasons" in case else expected
 
 

@@ -198,7 +198,7 @@ def _derive(
     reasons = [
         Reason(
             "reservation-exceeds-capacity",
-            f"{_shown(name, amount)} {name} are reserved and the machine has {_shown(name, capacity[name])}",
+            f"{_readable(name, amount)} {name} are reserved and the machine has {_readable(name, capacity[name])}",
             _blamed(config, name),
             fix=_FIXES["reservation-exceeds-capacity"],
         )
@@ -246,6 +246,10 @@ def _shown(name: str, amount: Fraction) -> str:
     if name == "cpu":
         return format_quantity(amount)
     return str(round_up(amount)) if name == "memory" else format_bytes(round_up(amount))
+
+
+def _readable(name: str, amount: Fraction) -> str:
+    return format_bytes(round_up(amount)) if name == "memory" else _shown(name, amount)
 
 
 def _kernel_defaults(config: Mapping[str, Any], host: HostFacts) -> Iterator[Reason]:

@@ -1,6 +1,7 @@
 """Whatever a checkpoint holds: it is read, or refused for a reason of the kubelet's; never a crash."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -62,14 +63,15 @@ CODES = {"state-unreadable", "state-corrupt", "state-v1-unknown-container", "sta
 
 def _read(text: str) -> tuple[set[str], list[Any]]:
     codes, found = set(), []
-    for read in (
+    readers: tuple[Callable[[str], Any], ...] = (
         read_cpu_checkpoint,
         read_memory_checkpoint,
         lambda one: read_cpu_checkpoint(one, policy="static", pod_level=True, running={"c": "pod/app"}),
         lambda one: read_memory_checkpoint(one, policy="Static", pod_level=True),
-    ):
+    )
+    for read in readers:
         try:
-            found.append(read(text))  # type: ignore[operator]  one call for all readers
+            found.append(read(text))
         except StartError as error:
             codes.add(error.code)
     return codes, found
