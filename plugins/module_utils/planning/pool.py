@@ -27,6 +27,7 @@ from ..render.node import NodeArtefacts, render_node
 from ..render.openshift import render_manifests
 from ..render.pool import manifest_of
 from .documents import snapshot_documents
+from .kubelet_plan import Planned, StartGuard
 from .stale import node_facts, stale_reasons
 
 __all__ = ["Planner", "node_plan_document", "plan_pool", "stale_reasons"]
@@ -91,8 +92,13 @@ class Planner:
     topologies: dict[str, Topology] = field(default_factory=dict)
     _machines: dict[str, Topology] = field(default_factory=dict)
     _targets: dict[tuple[str, NodeEnvironment], _Target] = field(default_factory=dict)
+    _starts: StartGuard = field(init=False)
     # By identity: the changes of a target live as long as the target.
     _bases: dict[int, tuple[str, Mapping[str, str | None]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Start with no start judged."""
+        self._starts = StartGuard(self.platform)
 
     @property
     def desired_states(self) -> tuple[DesiredState, ...]:
@@ -105,7 +111,16 @@ class Planner:
         fingerprint = hardware_fingerprint(snapshot)
         software = environment(observed)
         target = self._target(snapshot, fingerprint, software)
-        return self._node_plan(observed, fingerprint, target)
+        plan = self._node_plan(observed, fingerprint, target)
+        return self._guarded(plan, observed, software, self.topologies[snapshot.node])
+
+    def _guarded(
+        self, plan: NodePlan, observed: ObservedState, software: NodeEnvironment, machine: Topology
+    ) -> NodePlan:
+        """Return the plan with what would keep the node's kubelet from starting, or what it would do damage with."""
+        planned = Planned(self.tier, machine, plan.desired, plan.files, plan.changes, plan.actions, plan.findings)
+        found = self._starts.findings(observed, software, planned)
+        return replace(plan, findings=(*plan.findings, *found)) if found else plan
 
     def _node_plan(self, observed: ObservedState, fingerprint: str, target: _Target) -> NodePlan:
         desired, artefacts = target.wanted.desired, target.artefacts
