@@ -1,6 +1,7 @@
 """The configuration that the real kubelet made of main file, drop-ins and flags is the one that is observed."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,12 @@ import pytest
 from support.oracles import missing, oracle_dir, oracle_files
 
 from tunectl.core.kubelet.config_merge import UNKNOWN_GATE, MergedConfig, merge_config
+from tunectl.core.kubelet.config_types import FIELDS, Kind
+from tunectl.core.kubelet.go_values import go_duration
 from tunectl.core.kubelet_command import kubelet_command
 from tunectl.core.kubelet_flags import read_flags
 from tunectl.core.kubelet_state import KubeletState, configuration_inputs, kubelet_state
+from tunectl.core.quantity import parse_quantity
 from tunectl.core.snapshot import Snapshot
 from tunectl.planning.documents import snapshot_documents
 
@@ -59,8 +63,19 @@ def _merged(case: dict[str, Any]) -> MergedConfig:
     return merge_config(*configuration_inputs(snapshot, snapshot_documents(snapshot), command), read_flags(command))
 
 
-def _unset(value: Any) -> Any:
-    return None if value in ({}, [], "") else value
+def _normal(value: Any, kind: Any) -> Any:
+    """Return a value as it counts: nothing for what is empty, durations and quantities as numbers."""
+    if value in (None, {}, [], ""):
+        return None
+    if kind == "duration":
+        return go_duration(value)
+    if kind == "quantity":
+        return parse_quantity(str(value))
+    if isinstance(kind, Kind) and kind.name == "list":
+        return [_normal(one, kind.item) for one in value]
+    if isinstance(kind, Kind):
+        return {name: _normal(one, kind.item) for name, one in value.items()}
+    return {name: _normal(one, kind[name]) for name, one in value.items()} if isinstance(kind, Mapping) else value
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case["id"])
@@ -68,7 +83,7 @@ def test_files_and_flags_are_merged_as_the_kubelet_does(case: dict[str, Any]) ->
     merged = _merged(case)
     assert {reason.rule for reason in merged.reasons} == ({case["error"]} if "error" in case else set())
     for field, value in case.get("effective", {}).items():
-        assert _unset(merged.config.get(field)) == _unset(value), field
+        assert _normal(merged.config.get(field), FIELDS[field]) == _normal(value, FIELDS[field]), field
 
 
 def test_there_are_cases() -> None:
@@ -87,7 +102,7 @@ def test_the_effective_configuration(case: dict[str, Any]) -> None:
         return
     assert not state.trouble
     for field, value in case["effective"].items():
-        assert state.config.get(field) == value, field
+        assert _normal(state.config.get(field), FIELDS[field]) == _normal(value, FIELDS[field]), field
 
 
 @pytest.mark.parametrize("case", [case for case in _CASES if case.get("skipped")], ids=lambda case: case["id"])

@@ -49,6 +49,8 @@ from .documents import snapshot_documents
 from .kubelet_yaml import read_config_text
 
 CPU_FILE, MEMORY_FILE = "/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/memory_manager_state"
+# The marker of OpenShift's workload partitioning.
+_PARTITIONED = "/etc/kubernetes/openshift-workload-pinning"
 _CHECKPOINTS_GO = "kubelet-checkpoints"
 _STARTS = frozenset((_CHECKPOINTS_GO, "kubelet-restart", "reboot"))
 _OPENSHIFT_FILE = "the tier's KubeletConfig"
@@ -101,7 +103,7 @@ def node_kubelet(observed: ObservedState, software: NodeEnvironment, flavor: Fla
     return NodeKubelet(
         Sources(main, dropins, read_flags(command)),
         HostFacts(software.cgroup_version or 2, bool(observed.swaps), _kernel_parameters(snapshot)),
-        Kubelet(version, flavor),
+        Kubelet(version, flavor, partitioned=_PARTITIONED in snapshot.files),
         # OpenShift's unit deletes both files before each start.
         Checkpoints() if flavor is Flavor.OPENSHIFT else checkpoints_in(snapshot),
         observed.kubelet.config_dir,

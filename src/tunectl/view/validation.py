@@ -48,12 +48,16 @@ def _headline(kubelet: Judged, screen: Screen) -> str:
 def _resources(kubelet: Judged, screen: Screen) -> Iterator[str]:
     for label, amounts in (("reserved", kubelet.reservation), ("for pods", kubelet.allocatable)):
         parts = [
-            f"{name} {format_bytes(int(text)) if name == 'memory' else text}"
-            for name, text in amounts.items()
-            if text != "0"
+            f"{name} {_bytes(int(text)) if name == 'memory' else text}" for name, text in amounts.items() if text != "0"
         ]
         if parts:
             yield from labelled(label, ", ".join(parts), screen, 2, 10)
+
+
+def _bytes(count: int) -> str:
+    """Return a size for people: exact where that is short, else in MiB with one digit."""
+    exact = format_bytes(count)
+    return exact if exact.endswith("i") else f"{count / 2**20:.1f}Mi"
 
 
 def validation_result(result: Validation) -> Result:

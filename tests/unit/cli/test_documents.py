@@ -65,6 +65,9 @@ _CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("verify", *_TIER, *_SNAPSHOT, "--level", "nonsense"), 2, "Report"),
     (("simulate", *_TIER, *_SNAPSHOT, "--pods", "pod.yaml"), 0, "Simulation"),
     (("simulate", *_TIER, *_SNAPSHOT, "--pods", "nowhere.yaml"), 2, "Simulation"),
+    (("validate", *_SNAPSHOT), 0, "Validation"),
+    (("validate", "kubelet.yaml"), 3, "Validation"),
+    (("validate", "nowhere.yaml"), 2, "Validation"),
     (("render", *_TIER, *_SNAPSHOT), 0, "Manifests"),
     (("render", "--tier", "nosuch", *_SNAPSHOT), 2, "Manifests"),
     (("snapshot", "show", "node.json"), 0, "SnapshotList"),
@@ -99,6 +102,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     save_snapshots(here / "node.json", [snapshot_of(node_tree(here / "tree" / "node-1", "2s4c2t"))])
     (here / "broken.yaml").write_text("apiVersion: tunectl.io/v1alpha1\nkind: Tier\nname: broken\nnonsense: 1\n")
     (here / "pod.yaml").write_text(_POD)
+    (here / "kubelet.yaml").write_text("maxPods: 5\n")
     with chdir(here):
         yield here
 
