@@ -17,12 +17,12 @@ from ..kubelet_fields import (
     TOPOLOGY_MANAGER_OPTIONS,
     PolicyOption,
 )
-from ..quantity import parse_bytes, parse_quantity, round_up, threshold_bytes
+from ..quantity import is_percentage, parse_bytes, parse_quantity, round_up, threshold_bytes
 from .admission import StartError
 from .allocator import NotEnoughCpusError
 from .config_gates import LATEST, Version, is_enabled
 from .cpu_policy import CpuOptions, reserve_by_count
-from .go_values import TRUE, go_bool, go_cpus, go_int
+from .go_values import TRUE, go_bool, go_cpus, go_int, go_percentage
 from .hints import TopologyPolicy
 from .machine import KubeletMachine
 
@@ -98,7 +98,7 @@ def read_settings(config: Mapping[str, Any], version: Version = LATEST) -> Manag
         gates=dict(config.get("featureGates") or {}),
         reserved_memory=tuple(
             (
-                int(entry["numaNode"]),
+                int(entry.get("numaNode") or 0),
                 {kind: parse_bytes(str(size)) for kind, size in (entry.get("limits") or {}).items()},
             )
             for entry in config.get("reservedMemory") or ()
@@ -116,7 +116,12 @@ def _eviction_memory(config: Mapping[str, Any]) -> str:
     if thresholds is None:
         return DEFAULT_EVICTION_MEMORY
     text = str(thresholds.get("memory.available", ""))
-    return "" if text in ("0%", "100%") else text
+    if text in ("0%", "100%"):
+        return ""
+    if text.endswith("%") and not is_percentage(text):
+        # The kubelet takes other spellings of a share too: 1e1%, +5%.
+        return f"{max(0.0, go_percentage(text) * 100):f}%"
+    return text
 
 
 def memory_setup(settings: ManagerSettings, machine: KubeletMachine) -> dict[int, dict[str, int]]:

@@ -75,7 +75,9 @@ TEXT_MAPS = st.dictionaries(
     max_size=3,
 )
 RESERVED = st.lists(
-    st.fixed_dictionaries({"numaNode": st.integers(-1, 2), "limits": st.dictionaries(st.just("memory"), TEXTS)}),
+    st.fixed_dictionaries(
+        {}, optional={"numaNode": st.integers(-1, 2), "limits": st.dictionaries(st.just("memory"), TEXTS)}
+    ),
     max_size=2,
 )
 TYPED = st.fixed_dictionaries(
@@ -332,6 +334,19 @@ class TestRules:
         verdict = judged(config)
         assert {reason.rule for reason in verdict.reasons} == {rule}
         assert all(reason.path[0] in config and reason.file == "main" for reason in verdict.reasons)
+
+    @pytest.mark.parametrize(("text", "reserved"), [("1e1%", "1717986944"), ("+5%", "858993472"), ("0.0%", "")])
+    def test_shares_in_other_spellings(self, text: str, reserved: str) -> None:
+        verdict = judged({"evictionHard": {"memory.available": text}})
+        assert verdict.starts
+        assert verdict.derived.reservation.get("memory", "") == reserved
+
+    def test_a_reservation_without_a_node_is_for_the_first(self) -> None:
+        config = {"memoryManagerPolicy": "Static", "reservedMemory": [{"limits": {"memory": "100Mi"}}, {}]}
+        assert rules(config) == set()
+
+    def test_cpus_that_no_machine_has_are_offline(self) -> None:
+        assert rules({"reservedSystemCPUs": "0-100000"}) == {"reserved-cpus-not-online"}
 
     def test_a_signal_that_is_switched_off_needs_no_grace_period(self) -> None:
         assert rules({"evictionSoft": {"memory.available": "0%"}}) == set()

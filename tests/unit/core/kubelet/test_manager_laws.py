@@ -113,12 +113,13 @@ STEPS = st.lists(st.tuples(st.sampled_from(("add", "add", "add", "remove")), st.
 
 
 def _played(node: KubeletNode, steps: list[tuple[str, int]], data: st.DataObject) -> None:
-    for kind, number in steps:
-        name = f"p{number}"
-        if kind == "add" and name not in node.running:
-            _admit(node, data.draw(pods(name)))
-        elif kind == "remove" and name in node.running:
-            node.remove(name)
+    """Admit and remove pods; as uids are, a name is never used twice."""
+    for count, (kind, number) in enumerate(steps):
+        running = list(node.running)
+        if kind == "add":
+            _admit(node, data.draw(pods(f"p{count}")))
+        elif running:
+            node.remove(running[number % len(running)])
 
 
 @settings(max_examples=60, deadline=None)
