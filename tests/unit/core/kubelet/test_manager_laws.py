@@ -105,8 +105,14 @@ def _of_pod(node: KubeletNode, name: str) -> CpuSet:
     return union(node.cpu.assigned.get(name, {}).values())
 
 
-def _state(node: KubeletNode) -> tuple[str, ...]:
-    return tuple(one.text() for one in node.checkpoints())
+def _state(node: KubeletNode) -> tuple[Any, ...]:
+    """Return what the node has given away; memory may move inside a group of NUMA nodes."""
+    cpu, memory = node.checkpoints()
+    groups = {
+        one.cells: (sum(memory.state[cell].tables["memory"].free for cell in one.cells), one.assignments)
+        for one in memory.state.values()
+    }
+    return cpu.text(), groups, memory.entries
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(("add", "add", "add", "remove")), st.integers(0, 5)), max_size=8)
