@@ -57,6 +57,10 @@ def _failure_text(session: Session, result: Result, format_name: str) -> str:
         from tunectl.view.junit import failure_junit  # noqa: PLC0415  needed on failure only
 
         return failure_junit(session.kind, result.errors)
+    if format_name == "sarif":
+        from tunectl.view.sarif import failure_sarif  # noqa: PLC0415  needed on failure only
+
+        return failure_sarif(session.kind.lower(), result.errors)
     return document_text(session.document(result), format_name)
 
 

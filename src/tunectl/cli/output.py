@@ -15,7 +15,7 @@ from typing import Any
 from tunectl.core.errors import FailedError, InputError, problem
 from tunectl.view.screen import Screen
 
-MACHINE_FORMATS = ("json", "yaml", "junit")
+MACHINE_FORMATS = ("json", "yaml", "junit", "sarif")
 
 Renderer = Callable[[Screen], str]
 
