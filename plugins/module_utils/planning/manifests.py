@@ -5,19 +5,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ..core.errors import InputError, problem
 from ..core.findings import Origin
+from .manifest_source import Source, contains_itself
+from .manifest_yaml import Document, ManifestYamlError, read_documents
 
 STDIN = "-"
 _SUFFIXES = (".yaml", ".yml", ".json")
-_DEEPEST = 40
+_STREAM = "standard input"
+# Lists may hold lists, and aliases may repeat them: a small file could mean more than a cluster holds.
+_DEEPEST = 20
+_MOST_OBJECTS = 50_000
 # Where the pod template of each kind is. Source: Kubernetes API reference, workload resources.
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
@@ -31,6 +34,14 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
 _ONE_A_NODE = "DaemonSet"
+_RELATED = ("Namespace", "PriorityClass", "RuntimeClass")
+# Source: Kubernetes 1.36 API reference; earlier versions of these groups are no longer served.
+API_VERSIONS: Mapping[str, str] = {
+    **dict.fromkeys(("Pod", "PodTemplate", "ReplicationController"), "v1"),
+    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet"), "apps/v1"),
+    **dict.fromkeys(("Job", "CronJob"), "batch/v1"),
+}
+_BUILT_IN_GROUPS = ("", "apps", "batch", "extensions")
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class Workload:
     """One object that makes pods.
 
     Shape: `template` has `metadata` and `spec` of its pods; `replicas` is how many it makes (1 a node for a
-    DaemonSet; completions in parallel for a Job); `origin` is where the object begins.
+    DaemonSet; completions in parallel for a Job); `origin` is where the object begins, `source` the text it is in.
     """
 
     kind: str
@@ -48,6 +59,7 @@ class Workload:
     template: Mapping[str, Any]
     document: Mapping[str, Any]
     origin: Origin = Origin()
+    source: Source | None = field(default=None, compare=False)
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -58,94 +70,149 @@ class Workload:
 
 @dataclass(frozen=True)
 class Manifests:
-    """What was read. `skipped` are objects that make no pods, as `Kind/name`, with where they stand."""
+    """What was read.
+
+    Shape: `skipped` are objects that make no pods, as `Kind/name`, with where they stand; `related` are those of them
+    that say something about pods (namespaces, priority and runtime classes); `texts` are the files, in their order.
+    """
 
     workloads: tuple[Workload, ...] = ()
     skipped: tuple[tuple[str, Origin], ...] = field(default=())
+    related: tuple[Mapping[str, Any], ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def read_manifests(paths: Sequence[str]) -> Manifests:
     """Return the workloads of files, directories (searched for .yaml, .yml, .json) and `-` for standard input.
 
+    Shape: kinds of other API groups are skipped, also those that are called as a built-in one.
     Sad paths: `InputError` TUN-1801 for a path that cannot be read, TUN-1802 for text that is no YAML, TUN-1803 for
-    an object without kind or with a spec of the wrong form.
+    an object without kind or with a spec of the wrong form, TUN-1807 for an API version that is not served.
     """
+    return manifests_of(_texts(paths))
+
+
+def manifests_of(texts: Iterable[tuple[str, str]]) -> Manifests:
+    """Return the workloads of texts, each with the name of its file; raises as `read_manifests`."""
     workloads: list[Workload] = []
     skipped: list[tuple[str, Origin]] = []
-    for file, text in _texts(paths):
-        for document, origin in _documents(text, file):
-            for item in _items(document, origin, 0):
-                workload = _workload(item, origin)
-                if workload is None:
-                    skipped.append((f"{item.get('kind')}/{_name(item)}", origin))
-                else:
-                    workloads.append(workload)
-    return Manifests(tuple(workloads), tuple(skipped))
+    related: list[Mapping[str, Any]] = []
+    known: dict[str, str] = {}
+    for count, (found, text) in enumerate(_objects(texts, known)):
+        item, origin = found.data, found.origin
+        if count >= _MOST_OBJECTS:
+            raise _bad_object(origin, "the manifests mean too many objects", f"at most {_MOST_OBJECTS} are read")
+        workload = _workload(item, origin)
+        if workload is None:
+            skipped.append((f"{item.get('kind')}/{_name(item)}", origin))
+            related += [item] if item["kind"] in _RELATED else []
+        else:
+            workloads.append(replace(workload, source=Source(origin.file, text, found.node)))
+    return Manifests(tuple(workloads), tuple(skipped), tuple(related), known)
+
+
+def _objects(texts: Iterable[tuple[str, str]], known: dict[str, str]) -> Iterator[tuple[Document, str]]:
+    for file, text in texts:
+        known[file] = text
+        for document in _documents(text, file):
+            if contains_itself(document.node):
+                raise _bad_object(document.origin, "an alias holds itself", "no object can be written like that")
+            for found in _of(document):
+                yield found, text
 
 
 def _texts(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
         if path == STDIN:
-            yield "standard input", sys.stdin.read()
+            yield _STREAM, _decoded(sys.stdin.buffer.read(), _STREAM)
             continue
-        place = Path(path)
-        files = sorted(one for one in place.rglob("*") if one.suffix in _SUFFIXES) if place.is_dir() else [place]
-        if not files:
-            raise _unreadable(path, "the directory holds no .yaml, .yml or .json file")
-        for file in files:
-            yield str(file), _read(file)
+        for file in _files(path):
+            yield str(file), _decoded(_bytes(file), str(file))
 
 
-def _read(file: Path) -> str:
+def _files(path: str) -> list[Path]:
+    place = Path(path)
     try:
-        return file.read_text(encoding="utf-8")
+        if not place.is_dir():
+            return [place]
+        files = sorted(one for one in place.rglob("*") if one.suffix in _SUFFIXES and not one.is_dir())
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, str(error)) from error
+    if not files:
+        raise _unreadable(path, "the directory holds no .yaml, .yml or .json file")
+    return files
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
     except OSError as error:
         raise _unreadable(str(file), error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise _unreadable(str(file), f"it is not UTF-8 text (byte {error.start})") from error
+    except ValueError as error:
+        raise _unreadable(str(file), str(error)) from error
 
 
-def _documents(text: str, file: str) -> Iterator[tuple[Any, Origin]]:
+def _decoded(raw: bytes, place: str) -> str:
     try:
-        loader = yaml.SafeLoader(text)
-        while loader.check_node():
-            node = loader.get_node()
-            if node is None:
-                return
-            yield loader.construct_document(node), Origin(file, node.start_mark.line + 1, node.start_mark.column + 1)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Origin(file, mark.line + 1, mark.column + 1) if mark else Origin(file)
-        raise _not_yaml(place, str(error.problem or error.context)) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise _not_yaml(Origin(file), str(error).splitlines()[0]) from error
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise _unreadable(f"{place}:{line}", f"it is not UTF-8 text (byte {error.start})") from error
 
 
-def _items(document: Any, origin: Origin, depth: int) -> Iterator[Mapping[str, Any]]:
+def _documents(text: str, file: str) -> Iterator[Document]:
+    try:
+        yield from read_documents(text, file)
+    except ManifestYamlError as error:
+        fix = "mend the file: kubectl apply --dry-run=client reads it the same way"
+        where = str(error.origin)
+        raise InputError(
+            (problem("TUN-1802", "a manifest is not YAML", where=where, why=error.why, fix=fix),)
+        ) from error
+
+
+def _of(document: Document, depth: int = 0) -> Iterator[Document]:
     """Yield the objects of a document: itself, or the members of a List. Empty documents have none."""
-    if document is None:
+    data, origin = document.data, document.origin
+    if data is None:
         return
-    if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
+    if not isinstance(data, dict) or not isinstance(data.get("kind"), str) or not data["kind"]:
         raise _bad_object(origin, "an object has no kind", "every Kubernetes object names apiVersion and kind")
-    if not str(document["kind"]).endswith("List"):
+    if not isinstance(data.get("apiVersion"), str) or not data["apiVersion"]:
+        raise _bad_object(origin, f"{_title(data)} has no apiVersion", "every Kubernetes object names one")
+    if not data["kind"].endswith("List") or "items" not in data:
         yield document
         return
-    items = document.get("items") or []
-    if not isinstance(items, list) or depth > _DEEPEST:
-        raise _bad_object(origin, f"{document['kind']} has no list of items", "items is a list of objects")
+    items = document.items()
+    if items is None or depth > _DEEPEST:
+        why = f"lists are {depth} deep" if depth > _DEEPEST else "items is a list of objects"
+        raise _bad_object(origin, f"{data['kind']} has no list of items that can be read", why)
     for item in items:
-        yield from _items(item, origin, depth + 1)
+        yield from _of(item, depth + 1)
 
 
 def _workload(item: Mapping[str, Any], origin: Origin) -> Workload | None:
-    kind = str(item["kind"])
-    if kind not in TEMPLATES:
+    kind, version = str(item["kind"]), str(item["apiVersion"])
+    group = version.rpartition("/")[0]
+    if kind not in TEMPLATES or group not in _BUILT_IN_GROUPS:
         return None
+    if version != API_VERSIONS[kind]:
+        raise InputError(
+            (
+                problem(
+                    "TUN-1807",
+                    f"{_title(item)} is of API version {version}",
+                    where=str(origin),
+                    why=f"Kubernetes serves {kind} as {API_VERSIONS[kind]} only",
+                    fix=f"write apiVersion: {API_VERSIONS[kind]}, and adapt the fields that differ",
+                ),
+            )
+        )
     template: Any = item
     for key in TEMPLATES[kind]:
         template = template.get(key) if isinstance(template, dict) else None
     if not isinstance(template, dict) or not isinstance(template.get("spec"), dict):
-        raise _bad_object(origin, f"{kind}/{_name(item)} has no pod spec", "expected at " + _path(kind))
+        raise _bad_object(origin, f"{_title(item)} has no pod spec", "expected at " + _path(kind))
     metadata = item.get("metadata")
     namespace = str(metadata.get("namespace") or "") if isinstance(metadata, dict) else ""
     return Workload(kind, _name(item), namespace, _replicas(item, kind, origin), template, item, origin)
@@ -156,16 +223,21 @@ def _replicas(item: Mapping[str, Any], kind: str, origin: Origin) -> int:
     fields = spec if isinstance(spec, dict) else {}
     if kind in ("Pod", "PodTemplate", _ONE_A_NODE, "CronJob"):
         return 1
-    value = fields.get("parallelism" if kind == "Job" else "replicas", 1)
+    name = "parallelism" if kind == "Job" else "replicas"
+    value = fields.get(name, 1)
     if value is None:
         return 1
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _bad_object(origin, f"{kind}/{_name(item)} has {value!r} replicas", "a whole number, 0 or more")
+        raise _bad_object(origin, f"{_title(item)} has {name} {value!r}", "it is a whole number, 0 or more")
     return value
 
 
 def _path(kind: str) -> str:
     return ".".join((*TEMPLATES[kind], "spec"))
+
+
+def _title(item: Mapping[str, Any]) -> str:
+    return f"{item.get('kind')}/{_name(item)}"
 
 
 def _name(item: Mapping[str, Any]) -> str:
@@ -178,10 +250,6 @@ def _name(item: Mapping[str, Any]) -> str:
 def _unreadable(path: str, why: str) -> InputError:
     fix = "name manifest files, directories of them, or - for standard input"
     return InputError((problem("TUN-1801", "a manifest cannot be read", where=path, why=why, fix=fix),))
-
-
-def _not_yaml(place: Origin, why: str) -> InputError:
-    return InputError((problem("TUN-1802", "a manifest is not YAML", where=str(place), why=why, fix="mend the file"),))
 
 
 def _bad_object(place: Origin, what: str, why: str) -> InputError:

@@ -122,11 +122,13 @@ def _check(session: Session, asked: _Asked, topology: str | None) -> None:
         return
     if not asked.pods:
         skipped = ", ".join(name for name, _ in asked.manifests.skipped) or "nothing that makes pods"
-        raise _refused("the manifests make no pods", "--pods", f"they hold {skipped}", "name pods or workloads")
+        raise _refused(
+            "the manifests make no pods", "--pods", f"they hold {skipped}", "name pods or workloads", "TUN-1804"
+        )
     if asked.fill and len(asked.manifests.workloads) != 1:
         names = ", ".join(f"{one.kind}/{one.name}" for one in asked.manifests.workloads[:6])
         raise _refused("--fill takes one workload", "--pods", f"the manifests hold {names}", "name one of them")
 
 
-def _refused(what: str, where: str, why: str, fix: str) -> InputError:
-    return InputError((problem("TUN-1725", what, where=where, why=why, fix=fix),))
+def _refused(what: str, where: str, why: str, fix: str, code: str = "TUN-1808") -> InputError:
+    return InputError((problem(code, what, where=where, why=why, fix=fix),))

@@ -1,87 +1,45 @@
-"""What the kubelet will do with pods: for people, for programs, as a page."""
+"""What the kubelet will do with pods: for people at a terminal, and for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape as _escape
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tunectl.app.simulate import Simulated
 from tunectl.core.cpuset import CpuSet
 from tunectl.core.jsonform import to_json
+from tunectl.core.kubelet.restart import Restart
 from tunectl.core.kubelet.simulation import Outcome, Placement
 from tunectl.planning.manifests import Manifests
-from tunectl.view.cpumap import Legend, map_cpus
-from tunectl.view.cpumap_svg import map_svg
 from tunectl.view.cpumap_text import map_text
 from tunectl.view.envelope import Result
-from tunectl.view.html import page, table
 from tunectl.view.quantities import plural
 from tunectl.view.screen import Screen
-from tunectl.view.table import Cell, Column, labelled, table_lines
+from tunectl.view.simulation_map import simulation_map
+from tunectl.view.table import Cell, Column, cpu_list, labelled, table_lines
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_COLOURS = 6
-_MOST_NAMED = 12
 _MOST_ROWS = 40
-
-
-class _PodRoles:
-    """Colours CPUs by the pod that has them to itself."""
-
-    def __init__(self, run: Simulated) -> None:
-        self._owner: dict[int, str] = {}
-        self.legend: dict[str, tuple[str, str]] = {}
-        number = 0
-        for outcome in run.result.outcomes:
-            cpus = [cpu for placement in outcome.placements for cpu in placement.cpus]
-            if not cpus:
-                continue
-            role = f"pod{number % _COLOURS}" if number < _COLOURS else f"pod{number % _COLOURS}.{number}"
-            self.legend[role] = (_LETTERS[number % len(_LETTERS)], outcome.pod)
-            self._owner.update(dict.fromkeys(cpus, role))
-            number += 1
-        self._reserved = run.result.reserved
-        self._offlined = run.target.partition.offlined
-
-    def role_of(self, cpu: int) -> str:
-        """Return the role of a CPU."""
-        if cpu in self._owner:
-            return self._owner[cpu]
-        if cpu in self._reserved:
-            return "reserved"
-        return "offlined" if cpu in self._offlined else "shared"
-
-
-def _legend(roles: _PodRoles) -> Legend:
-    named = list(roles.legend.items())
-    shown = dict(named)
-    if len(named) > _MOST_NAMED:
-        shown = {
-            role: (letter, "") if index >= _MOST_NAMED else (letter, name)
-            for index, (role, (letter, name)) in enumerate(named)
-        }
-    return {
-        "reserved": ("R", "reserved"),
-        **shown,
-        "shared": ("·", "shared pool"),
-        "offlined": ("x", "offlined"),
-    }
+_MOST_COPIES = 12
+_MOST_LISTED = 12
+_LEAST_CPUS = 15
 
 
 def simulation_result(runs: Sequence[Simulated], manifests: Manifests) -> Result:
-    """Return the document: one item a tier and machine."""
+    """Return the document: one item a tier and machine. Shape: schema `simulation`."""
     refused = sum(len(run.result.refused) for run in runs)
-    trouble = any(run.result.trouble for run in runs)
-    killed = sum(len(run.result.killed or ()) for run in runs)
+    restarts = [run.result.restart for run in runs if run.result.restart is not None]
+    killed = sum(len(restart.killed) for restart in restarts)
+    differs = refused or killed or any(run.result.trouble for run in runs) or any(one.trouble for one in restarts)
+    unseen = any(restart.unseen for restart in restarts)
+    outcomes = sum(len(run.result.outcomes) for run in runs)
     return Result(
         "Simulation",
-        exit_code=3 if refused or trouble or killed else 0,
+        exit_code=3 if differs else 5 if unseen else 0,
         summary={
-            "pods": sum(len(run.result.outcomes) for run in runs),
-            "admitted": sum(len(run.result.outcomes) for run in runs) - refused,
+            "pods": outcomes,
+            "admitted": outcomes - refused,
             "refused": refused,
-            "killedAtRestart": killed,
+            "killedAtRestart": killed if restarts else None,
             "skippedObjects": [name for name, _ in manifests.skipped],
         },
         items=[_item(run) for run in runs],
@@ -91,127 +49,201 @@ def simulation_result(runs: Sequence[Simulated], manifests: Manifests) -> Result
 
 def _item(run: Simulated) -> dict[str, Any]:
     result = run.result
+    machine = result.planned.machine
     return {
         "tier": run.tier,
         "node": run.target.name,
-        "cpus": len(result.planned.machine.cpus),
-        "numaNodes": len(result.planned.machine.nodes),
-        "kubelet": dict(run.target.kubelet),
+        "alike": list(run.target.alike),
+        "cpus": len(machine.cpus),
+        "numaNodes": len(machine.nodes),
+        "kubelet": run.target.kubelet,
         "reserved": str(result.reserved),
         "sharedPool": str(result.shared),
+        "free": str(result.free),
         "trouble": result.trouble or None,
-        "killedAtRestart": None
-        if result.killed is None
-        else [{"pod": name, "reason": reason} for name, reason in result.killed],
+        "restart": None if result.restart is None else _restart_item(result.restart),
         "outcomes": [to_json(outcome) for outcome in result.outcomes],
     }
 
 
-def simulation_text(runs: Sequence[Simulated], manifests: Manifests, screen: Screen) -> str:
+def _restart_item(restart: Restart) -> dict[str, Any]:
+    return {
+        "live": restart.live,
+        "checkpointsDeleted": restart.fresh,
+        "trouble": restart.trouble or None,
+        "unseen": restart.unseen or None,
+        "running": restart.running,
+        "kept": restart.kept,
+        "killed": [{"pod": name, "reason": reason} for name, reason in restart.killed],
+        "moved": [to_json(move) for move in restart.moved],
+    }
+
+
+def simulation_text(runs: Sequence[Simulated], manifests: Manifests, screen: Screen, *, fill: bool = False) -> str:
     """Return the outcomes of each run: the picture, a row a container, then why pods are refused."""
     lines: list[str] = []
     for run in runs:
-        lines += [*_run_lines(run, screen), ""]
+        lines += [*_run_lines(run, screen, fill=fill), ""]
+    return _closed(lines, runs, manifests, screen)
+
+
+def _closed(lines: list[str], runs: Sequence[Simulated], manifests: Manifests, screen: Screen) -> str:
     if manifests.skipped:
-        lines.append(f"skipped, because they make no pods: {', '.join(name for name, _ in manifests.skipped)}")
+        names = ", ".join(name for name, _ in manifests.skipped)
+        lines += labelled("skipped", f"{names}: they make no pods", screen, 0)
+    unjudged = sorted({name for run in runs for outcome in run.result.outcomes for name in outcome.unjudged})
+    if unjudged:
+        text = f"{', '.join(unjudged)}: nobody knows here how much of it the node has"
+        lines += labelled("unjudged", text, screen, 0)
     lines.append(screen.paint("simulated: no kubelet was asked; the rules are those of Kubernetes 1.36", "dim"))
     return screen.text("\n".join(lines)) + "\n"
 
 
-def _run_lines(run: Simulated, screen: Screen) -> list[str]:
+def _run_lines(run: Simulated, screen: Screen, *, fill: bool) -> list[str]:
     result = run.result
-    machine = result.planned.machine
-    head = f"tier {run.tier} on {run.target.name}: {len(machine.cpus)} CPUs, {plural(len(machine.nodes), 'NUMA node')}"
-    lines = [screen.paint(head, "strong")]
+    lines = [screen.paint(_title(run), "strong")]
     if result.trouble:
         return [*lines, *labelled("trouble", f"the kubelet does not start: {result.trouble}", screen)]
-    roles = _PodRoles(run)
-    lines += map_text(map_cpus(run.target.topology, roles, _legend(roles)), screen).splitlines()
-    lines += ["", *_rows(result.outcomes, screen)]
+    if result.outcomes:
+        lines += map_text(simulation_map(run), screen).splitlines()
+        lines += ["", *_rows(result.outcomes, screen, _MOST_COPIES if fill else _MOST_ROWS)]
     for outcome in result.refused:
-        lines += ["", *_refusal_lines(outcome, screen)]
-    lines += ["", *_closing(run, screen)]
+        if not outcome.same_as:
+            lines += ["", *_refusal_lines(outcome, result.refused, screen)]
+    return [*lines, *([""] if result.outcomes else []), *_closing(run, screen, fill=fill)]
+
+
+def _title(run: Simulated) -> str:
+    machine = run.result.planned.machine
+    size = f"{plural(len(machine.cpus), 'CPU')}, {plural(len(machine.nodes), 'NUMA node')}"
+    others = len(run.target.alike) - 1
+    alike = f" and {plural(others, 'node')} alike" if others > 0 else ""
+    return f"tier {run.tier} on {run.target.name}{alike}: {size}"
+
+
+def _rows(outcomes: Sequence[Outcome], screen: Screen, most: int) -> list[str]:
+    notes: dict[str, int] = {}
+    rows = [row for outcome in outcomes for row in _outcome_rows(outcome, notes)]
+    shown = rows if len(rows) <= most + 1 else rows[:most]
+    lines = table_lines(_columns(outcomes), shown, screen)
+    if len(shown) < len(rows):
+        lines.append(f"     and {len(rows) - len(shown)} more rows (-o json has all)")
+    for why, number in notes.items():
+        lines += labelled(f"[{number}]", why, screen, 5, 4)
     return lines
 
 
-def _rows(outcomes: Sequence[Outcome], screen: Screen) -> list[str]:
-    columns = [
+def _columns(outcomes: Sequence[Outcome]) -> list[Column]:
+    reason = max((len(outcome.reason) for outcome in outcomes), default=0)
+    return [
         Column(""),
         Column("POD", elastic=True, least=12),
         Column("CONTAINER", elastic=True, least=9),
-        Column("CPUS", elastic=True, least=14),
+        Column("CPUS", elastic=True, least=max(_LEAST_CPUS, reason)),
         Column("NUMA"),
         Column("MEMORY"),
+        Column("FREE", right=True),
         Column("SHARED", right=True),
     ]
-    rows: list[list[str | Cell]] = []
-    for outcome in outcomes:
-        if not outcome.admitted:
-            rows.append(
-                [
-                    Cell("✗", "bad"),
-                    outcome.pod,
-                    outcome.container or "-",
-                    outcome.reason,
-                    "-",
-                    "-",
-                    _count(outcome.shared),
-                ]
-            )
-        rows += [_row(outcome, placement, first=index == 0) for index, placement in enumerate(outcome.placements)]
-    shown = rows if len(rows) <= _MOST_ROWS else rows[:_MOST_ROWS]
-    lines = table_lines(columns, shown, screen)
-    return lines if len(rows) <= _MOST_ROWS else [*lines, f"  and {len(rows) - _MOST_ROWS} more (-o json has all)"]
 
 
-def _row(outcome: Outcome, placement: Placement, *, first: bool) -> list[str | Cell]:
-    cpus = f"{placement.cpus} ({len(placement.cpus)})" if placement.cpus else f"shared: {placement.why_shared}"
-    return [
-        Cell("✓", "good") if first else "",
-        outcome.pod if first else "",
-        placement.container,
-        cpus,
-        _nodes(placement.numa_nodes),
-        _nodes(placement.memory_nodes),
-        _count(outcome.shared) if first else "",
-    ]
+def _outcome_rows(outcome: Outcome, notes: dict[str, int]) -> Iterator[list[str | Cell]]:
+    room = [str(outcome.free), str(len(outcome.shared))]
+    if not outcome.admitted:
+        yield [Cell("✗", "bad"), outcome.pod, outcome.container or "-", Cell(outcome.reason, "bad"), "-", "-", *room]
+    for index, placement in enumerate(outcome.placements):
+        head = [Cell("✓", "good"), outcome.pod] if index == 0 else ["", ""]
+        yield [
+            *head,
+            placement.container,
+            _cpus(placement, notes),
+            _nodes(placement.numa_nodes),
+            _nodes(placement.memory_nodes),
+            *(room if index == 0 else ("", "")),
+        ]
+
+
+def _cpus(placement: Placement, notes: dict[str, int]) -> str:
+    if placement.cpus:
+        return f"{placement.cpus} ({len(placement.cpus)})"
+    number = notes.setdefault(placement.why_shared, len(notes) + 1)
+    return f"shared pool [{number}]"
 
 
 def _nodes(nodes: Sequence[int]) -> str:
     return ",".join(map(str, nodes)) or "-"
 
 
-def _count(cpus: CpuSet) -> str:
-    return str(len(cpus))
-
-
-def _refusal_lines(outcome: Outcome, screen: Screen) -> list[str]:
+def _refusal_lines(outcome: Outcome, refused: Sequence[Outcome], screen: Screen) -> list[str]:
     where = f"{outcome.pod}/{outcome.container}" if outcome.container else outcome.pod
-    lines = [screen.paint("✗", "bad") + f" {where} is refused: {outcome.reason}"]
-    lines += labelled("kubelet", outcome.message, screen, 4)
+    alike = [one.pod for one in refused if one.same_as == outcome.pod]
+    verb = "are" if alike else "is"
+    also = f" and {plural(len(alike), 'pod')} alike" if alike else ""
+    lines = [screen.paint("✗", "bad") + f" {where}{also} {verb} refused: {outcome.reason}"]
+    lines += labelled("kubelet" if outcome.code != "does-not-fit" else "cluster", outcome.message, screen, 4, 10)
     for index, statement in enumerate(outcome.arithmetic):
-        lines += labelled("numbers" if index == 0 else "", statement, screen, 4)
+        lines += labelled("numbers" if index == 0 else "", statement, screen, 4, 10)
     for index, change in enumerate(outcome.changes):
         lines += labelled("admits it" if index == 0 else "or", change, screen, 4, 10)
+    lines += labelled("more", f"tunectl explain {outcome.code}", screen, 4, 10)
     return lines
 
 
-def _closing(run: Simulated, screen: Screen) -> list[str]:
+def _closing(run: Simulated, screen: Screen, *, fill: bool) -> list[str]:
     result = run.result
-    admitted = len(result.outcomes) - len(result.refused)
-    left = f"{result.shared or 'empty'} ({plural(len(result.shared), 'CPU')})"
-    lines = [f"{plural(admitted, 'pod')} admitted, {len(result.refused)} refused; shared pool left: {left}"]
-    if result.killed:
-        lines.append(
-            screen.paint(f"✗ a restart of the kubelet would kill {plural(len(result.killed), 'running pod')}:", "bad")
-        )
-        lines += [f"    {name}: {reason}" for name, reason in result.killed]
-    elif result.killed is not None:
-        lines.append("a restart of the kubelet re-admits every running pod")
+    lines: list[str] = []
+    if result.outcomes:
+        admitted = len(result.outcomes) - len(result.refused)
+        if fill:
+            more = "; the next one is refused" if result.refused else ""
+            lines.append(screen.paint(f"{plural(admitted, 'copy', 'copies')} fit{more}", "strong"))
+        else:
+            lines.append(f"{plural(admitted, 'pod')} admitted, {len(result.refused)} refused")
+        lines += _pool_lines(run, screen)
+    if result.restart is not None:
+        lines += _restart_lines(result.restart, screen)
     return lines
 
 
-def comparison_text(runs: Sequence[Simulated], manifests: Manifests, screen: Screen) -> str:
+def _pool_lines(run: Simulated, screen: Screen) -> list[str]:
+    result = run.result
+    pool = _counted(result.shared)
+    if not result.planned.settings.is_static:
+        return labelled("shared", f"all containers run on {pool}", screen, 2)
+    reserved = len(result.reserved & result.shared)
+    among = f", {reserved} of them reserved" if reserved else ""
+    return [
+        *labelled("free", f"{_counted(result.free)} can still be given away", screen, 2),
+        *labelled("shared", f"{pool}{among}: where all other containers run", screen, 2),
+    ]
+
+
+def _counted(cpus: CpuSet) -> str:
+    return f"{cpu_list(str(cpus))} ({plural(len(cpus), 'CPU')})" if cpus else "no CPU"
+
+
+def _restart_lines(restart: Restart, screen: Screen) -> list[str]:
+    files = "its checkpoints are deleted before the start" if restart.fresh else "over the checkpoints"
+    if restart.unseen:
+        return labelled("restart", f"nobody can tell: {restart.unseen}", screen, 0)
+    if restart.trouble:
+        text = f"{files}, the kubelet does not start: {restart.trouble}"
+        lines = labelled("restart", text, screen, 0)
+        way = "tunectl apply drains the node and deletes the checkpoint first; by hand do the same"
+        return [*lines, *labelled("way out", way, screen, 0)]
+    where = "on the node now" if restart.live else "admitted above"
+    running = plural(restart.running, "pod")
+    lines = labelled("restart", f"{files}, the kubelet starts; {running} {where}, {restart.kept} kept", screen, 0)
+    for name, reason in restart.killed[:_MOST_LISTED]:
+        lines += labelled("", f"{screen.paint('✗', 'bad')} {name} is killed: {reason}", screen, 0)
+    for move in restart.moved[:_MOST_LISTED]:
+        text = f"{move.pod}/{move.container} is moved from CPUs {move.before} to {move.after}"
+        lines += labelled("", text, screen, 0)
+    left = max(len(restart.killed) - _MOST_LISTED, 0) + max(len(restart.moved) - _MOST_LISTED, 0)
+    return [*lines, *(labelled("", f"and {left} more (-o json has all)", screen, 0) if left else [])]
+
+
+def comparison_text(runs: Sequence[Simulated], manifests: Manifests, screen: Screen, *, fill: bool = False) -> str:
     """Return two tiers side by side: a row a pod, what it gets under each."""
     by_node: dict[str, list[Simulated]] = {}
     for run in runs:
@@ -219,61 +251,36 @@ def comparison_text(runs: Sequence[Simulated], manifests: Manifests, screen: Scr
     lines: list[str] = []
     for node, pair in by_node.items():
         lines.append(screen.paint(f"{node}: {' against '.join(run.tier for run in pair)}", "strong"))
-        columns = [
-            Column("POD", elastic=True, least=12),
-            *(Column(run.tier.upper(), elastic=True, least=20) for run in pair),
-        ]
-        names = list(dict.fromkeys(outcome.pod for run in pair for outcome in run.result.outcomes))
-        found = [{outcome.pod: outcome for outcome in run.result.outcomes} for run in pair]
-        rows = [[name, *(_short(one.get(name)) for one in found)] for name in names]
-        lines += [*table_lines(columns, rows, screen), ""]
+        lines += [*_pairs(pair, screen), ""]
         for run in pair:
-            lines += [f"{run.tier}: {_closing(run, screen)[0]}"]
+            lines.append(screen.paint(run.tier, "strong"))
+            if run.result.trouble:
+                lines += labelled("trouble", f"the kubelet does not start: {run.result.trouble}", screen)
+            lines += _closing(run, screen, fill=fill)
         lines.append("")
-    del manifests
-    lines.append(screen.paint("simulated: no kubelet was asked; the rules are those of Kubernetes 1.36", "dim"))
-    return screen.text("\n".join(lines)) + "\n"
+    return _closed(lines, runs, manifests, screen)
 
 
-def _short(outcome: Outcome | None) -> str:
+def _pairs(pair: Sequence[Simulated], screen: Screen) -> list[str]:
+    columns = [
+        Column("POD", elastic=True, least=12),
+        *(Column(run.tier.upper(), elastic=True, least=20) for run in pair),
+    ]
+    found = [{outcome.pod: outcome for outcome in run.result.outcomes} for run in pair]
+    names = list(dict.fromkeys(name for outcomes in found for name in outcomes))
+    rows: list[list[str | Cell]] = [[name, *(_short(one.get(name)) for one in found)] for name in names]
+    shown = rows if len(rows) <= _MOST_ROWS + 1 else rows[:_MOST_ROWS]
+    lines = table_lines(columns, shown, screen)
+    more = len(rows) - len(shown)
+    return [*lines, f"  and {more} more rows (-o json has all)"] if more else lines
+
+
+def _short(outcome: Outcome | None) -> Cell:
     if outcome is None:
-        return "the kubelet does not start"
+        return Cell("-", "dim")
     if not outcome.admitted:
-        return f"✗ {outcome.reason}"
+        return Cell(f"✗ {outcome.reason}", "bad")
     cpus = [placement.cpus for placement in outcome.placements if placement.cpus]
-    return "; ".join(str(one) for one in cpus) or "shared pool"
-
-
-def simulation_html(runs: Sequence[Simulated], manifests: Manifests) -> str:
-    """Return the outcomes as a page that needs nothing else."""
-    body: list[str] = []
-    for run in runs:
-        roles = _PodRoles(run)
-        body.append(f"<h2>{_escape(run.tier)} on {_escape(run.target.name)}</h2>")
-        if run.result.trouble:
-            body.append(f'<p class="bad">The kubelet does not start: {_escape(run.result.trouble)}</p>')
-            continue
-        body.append(f'<div class="wide">{map_svg(map_cpus(run.target.topology, roles, _legend(roles)))}</div>')
-        body.append(table(("Pod", "Container", "CPUs", "NUMA nodes", "Memory nodes"), _html_rows(run)))
-        body += [_html_refusal(outcome) for outcome in run.result.refused]
-    del manifests
-    return page("What the kubelet will do", "simulated with the rules of Kubernetes 1.36", body, simulated=True)
-
-
-def _html_rows(run: Simulated) -> list[list[str]]:
-    rows = []
-    for outcome in run.result.outcomes:
-        if not outcome.admitted:
-            reason = f'<span class="bad">{_escape(outcome.reason)}</span>'
-            rows.append([_escape(outcome.pod), _escape(outcome.container or "-"), reason, "-", "-"])
-        for placement in outcome.placements:
-            cpus = str(placement.cpus) or f"shared: {placement.why_shared}"
-            numbers = [_nodes(placement.numa_nodes), _nodes(placement.memory_nodes)]
-            rows.append([_escape(outcome.pod), _escape(placement.container), _escape(cpus), *numbers])
-    return rows
-
-
-def _html_refusal(outcome: Outcome) -> str:
-    parts = [f"<h3>{_escape(outcome.pod)}: {_escape(outcome.reason)}</h3>", f"<p>{_escape(outcome.message)}</p>"]
-    items = [*outcome.arithmetic, *(f"admits it: {change}" for change in outcome.changes)]
-    return f'<div class="card">{"".join(parts)}<ul>{"".join(f"<li>{_escape(item)}</li>" for item in items)}</ul></div>'
+    nodes = sorted({node for placement in outcome.placements for node in placement.numa_nodes})
+    own = "; ".join(f"{one} ({len(one)})" for one in cpus)
+    return Cell(f"✓ {own} on node {_nodes(nodes)}" if own else "✓ shared pool")

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..cpuset import CpuSet, union
 from .admission import Rejection
 from .allocator import NotEnoughCpusError, Strategy, choose_cpus
-from .hints import Hint, ProviderHints, Subset, node_subsets
+from .hints import Hint, ProviderHints, node_subsets, subset_sums
 from .machine import KubeletMachine
 from .pod import Container, Pod, Qos, exclusive_cpus, whole_cpus
 
@@ -60,6 +60,11 @@ class CpuPolicy:
     reusable: dict[str, CpuSet] = field(default_factory=dict)
     bubbles: dict[str, CpuSet] = field(default_factory=dict)
     pod_level: bool = False
+
+    def fork(self) -> CpuPolicy:
+        """Return a state of its own that is the same."""
+        assigned = {pod: dict(containers) for pod, containers in self.assigned.items()}
+        return replace(self, assigned=assigned, reusable=dict(self.reusable), bubbles=dict(self.bubbles))
 
     @property
     def available(self) -> CpuSet:
@@ -114,22 +119,26 @@ class CpuPolicy:
     def generate_hints(self, available: CpuSet, reusable: CpuSet, request: int) -> list[Hint]:
         """Return a hint for every set of NUMA nodes with enough CPUs, in the kubelet's order."""
         cpus = self.machine.node_cpus
-        size = {node: len(members) for node, members in cpus.items()}
-        free = {node: len(members & available) for node, members in cpus.items()}
+        subsets = node_subsets(tuple(cpus))
+        free = subset_sums(subsets, {node: len(members & available) for node, members in cpus.items()})
         needed = {node for node, members in cpus.items() if not members.isdisjoint(reusable)}
-        smallest = len(cpus)
-        found: list[Subset] = []
-        for subset in node_subsets(tuple(cpus)):
-            nodes = subset.nodes
-            if len(nodes) < smallest and sum(size[node] for node in nodes) >= request:
-                smallest = len(nodes)
-            room = len(reusable) + sum(free[node] for node in nodes)
-            if room >= request and (not needed or needed.issubset(nodes)):
-                found.append(subset)
+        smallest = self._fewest_nodes(request)
+        missing = request - len(reusable)
         return [
             subset.hint(preferred=len(subset.nodes) == smallest or self._is_socket_aligned(subset.nodes, smallest))
-            for subset in found
+            for subset, room in zip(subsets, free)
+            if room >= missing and (not needed or needed.issubset(subset.nodes))
         ]
+
+    def _fewest_nodes(self, request: int) -> int:
+        """Return on how few NUMA nodes a request fits, busy CPUs counted too; all of them when it fits nowhere."""
+        total = 0
+        sizes = sorted((len(members) for members in self.machine.node_cpus.values()), reverse=True)
+        for width, size in enumerate(sizes, start=1):
+            total += size
+            if total >= request:
+                return width
+        return len(sizes)
 
     def allocate(self, pod: Pod, container: Container, nodes: frozenset[int] | None) -> None:
         """Give a container its exclusive CPUs, near `nodes` when they are not None.

@@ -73,18 +73,16 @@ class Merger:
             return best
         width = max((_narrowest(hints) for hints in lists), default=0)
         found: Hint | None = None
-        for permutation in itertools.product(*lists):
-            candidate = _combine(every, permutation)
-            if candidate.nodes and (found is None or self._replaces(found, candidate, width)):
+        for nodes in _merged(every, lists):
+            candidate = Hint(nodes, preferred=False)
+            if found is None or self._replaces(found, candidate, width):
                 found = candidate
         return found or Hint(every, preferred=False)
 
     def _replaces(self, current: Hint, candidate: Hint, width: int) -> bool:
-        """Return whether the candidate beats the current best; `width` is what non-preferred ones aim at."""
-        if current.preferred != candidate.preferred:
-            return candidate.preferred
+        """Return whether the candidate beats the current best of the ones not preferred, which aim at `width`."""
         have, offered = len(current.nodes or ()), len(candidate.nodes or ())
-        if current.preferred or have > width:
+        if have > width:
             return self._is_fitter(candidate, current)
         if have == width:
             return offered == width and self._is_fitter(candidate, current)
@@ -113,11 +111,16 @@ class Merger:
 
 @dataclass(frozen=True)
 class Subset:
-    """A set of NUMA nodes with its two hints, made once for each machine."""
+    """A set of NUMA nodes with its two hints, made once for each machine.
+
+    Shape: `bits` has a bit per node id; `parent` is the index of the set without its last node, -1 for the empty set.
+    """
 
     nodes: tuple[int, ...]
     preferred: Hint
     other: Hint
+    bits: int
+    parent: int
 
     def hint(self, *, preferred: bool) -> Hint:
         """Return the hint of this set."""
@@ -127,12 +130,24 @@ class Subset:
 @lru_cache(maxsize=64)
 def node_subsets(nodes: tuple[int, ...]) -> tuple[Subset, ...]:
     """Return every non-empty subset, small ones first, each size in lexical order."""
-    found = []
+    found: list[Subset] = []
+    index: dict[tuple[int, ...], int] = {(): -1}
     for width in range(1, len(nodes) + 1):
         for combination in itertools.combinations(sorted(nodes), width):
             members = frozenset(combination)
-            found.append(Subset(combination, Hint(members, preferred=True), Hint(members, preferred=False)))
+            hints = Hint(members, preferred=True), Hint(members, preferred=False)
+            index[combination] = len(found)
+            found.append(Subset(combination, *hints, mask(members), index[combination[:-1]]))
     return tuple(found)
+
+
+def subset_sums(subsets: Sequence[Subset], values: Mapping[int, int]) -> list[int]:
+    """Return the sum of a value per node over each of the sets of `node_subsets`."""
+    sums: list[int] = []
+    for subset in subsets:
+        value = values[subset.nodes[-1]]
+        sums.append(value if subset.parent < 0 else sums[subset.parent] + value)
+    return sums
 
 
 @lru_cache(maxsize=65536)
@@ -183,10 +198,14 @@ def _narrowest(hints: Sequence[Hint]) -> int:
     return min((len(hint.nodes) for hint in hints if hint.nodes is not None), default=0)
 
 
-def _combine(every: frozenset[int], permutation: Sequence[Hint]) -> Hint:
-    masks = [hint.nodes for hint in permutation if hint.nodes is not None]
-    merged = every
-    for nodes in masks:
-        merged &= nodes
-    same = all(nodes == masks[0] for nodes in masks)
-    return Hint(merged, same and all(hint.preferred for hint in permutation))
+def _merged(every: frozenset[int], lists: Sequence[Sequence[Hint]]) -> list[frozenset[int]]:
+    """Return the different sets, none of them empty, that the permutations of the lists have in common.
+
+    Which of them is best does not depend on their order, nor on how often one comes up.
+    """
+    merged = {every}
+    for hints in lists:
+        sets = {hint.nodes for hint in hints}
+        own = {every if nodes is None else nodes for nodes in sets}
+        merged = {left & right for left in merged for right in own}
+    return [nodes for nodes in merged if nodes]

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from ..quantity import round_up
 from .admission import Rejection, StartError
-from .hints import Hint, ProviderHints, Subset, mask, node_subsets
+from .hints import Hint, ProviderHints, Subset, mask, node_subsets, subset_sums
 from .machine import KubeletMachine
 from .pod import Container, Pod, Qos, Resources
 
@@ -121,6 +121,15 @@ class MemoryPolicy:
             raise StartError("memory-manager-create", "no-memory-reservation", "policy Static needs reserved memory")
         return cls(machine, reserved, fresh_state(machine, reserved))
 
+    def fork(self) -> MemoryPolicy:
+        """Return a state of its own that is the same."""
+        return replace(
+            self,
+            state={name: replace(node, tables=dict(node.tables)) for name, node in self.state.items()},
+            assigned={pod: dict(containers) for pod, containers in self.assigned.items()},
+            reusable={pod: {nodes: dict(kinds) for nodes, kinds in own.items()} for pod, own in self.reusable.items()},
+        )
+
     def hints(self, pod: Pod, container: Container) -> ProviderHints:
         """Return the hints for one container; None when its memory is not guaranteed."""
         if not _is_managed(pod):
@@ -220,27 +229,24 @@ class MemoryPolicy:
 
     def _calculate(self, pod: Pod, request: Mapping[str, int]) -> dict[str, list[Hint]]:
         """Return the same hints for every kind; empty when no set of nodes can hold the request."""
-        smallest = len(self.state)
-        allocatable = [(size, self._column(kind, "allocatable")) for kind, size in request.items()]
-        free = [(kind, size, self._column(kind, "free")) for kind, size in request.items()]
+        subsets = node_subsets(tuple(self.state))
+        large: Sequence[int] = range(len(subsets))
+        for kind, size in request.items():
+            sums = subset_sums(subsets, self._column(kind, "allocatable"))
+            large = [index for index in large if sums[index] % _WRAP >= size]
+        # Sets come in the order of their size.
+        smallest = len(subsets[large[0]].nodes) if large else len(self.state)
+        found = self._apart(subsets, large)
         reusable = bool(self.reusable.get(pod.name))
-        found: list[Subset] = []
-        for subset in node_subsets(tuple(self.state)):
-            nodes = subset.nodes
-            if any(sum(column[node] for node in nodes) % _WRAP < size for size, column in allocatable):
-                continue
-            smallest = min(smallest, len(nodes))
-            if not self._is_free_for(nodes):
-                continue
-            for kind, size, column in free:
-                own = self._reusable_of(pod, nodes, kind) if reusable else 0
-                if (sum(column[node] for node in nodes) + own) % _WRAP < size:
-                    break
-            else:
-                found.append(subset)
+        for kind, size in request.items():
+            sums = subset_sums(subsets, self._column(kind, "free"))
+            if reusable:
+                sums = [total + self._reusable_of(pod, subset.nodes, kind) for total, subset in zip(sums, subsets)]
+            found = [index for index in found if sums[index] % _WRAP >= size]
         if not found:
             return {}
-        hints = [subset.hint(preferred=len(subset.nodes) == smallest) for subset in found]
+        chosen = [subsets[index] for index in found]
+        hints = [subset.hint(preferred=len(subset.nodes) == smallest) for subset in chosen]
         return dict.fromkeys(request, hints)
 
     def _column(self, kind: str, name: str) -> dict[int, int]:
@@ -248,15 +254,22 @@ class MemoryPolicy:
         tables = {node: memory.tables.get(kind) for node, memory in self.state.items()}
         return {node: 0 if table is None else int(getattr(table, name)) for node, table in tables.items()}
 
-    def _is_free_for(self, nodes: tuple[int, ...]) -> bool:
-        """Whether single-node and grouped allocations stay apart; `nodes` ascending."""
-        if len(nodes) == 1:
-            return len(self.state[nodes[0]].cells) == 1
-        for node in nodes:
-            memory = self.state[node]
-            if memory.assignments > 0 and (len(memory.cells) == 1 or tuple(sorted(memory.cells)) != nodes):
-                return False
-        return True
+    def _apart(self, subsets: Sequence[Subset], indexes: Iterable[int]) -> list[int]:
+        """Return the sets that keep single-node and grouped allocations apart."""
+        grouped = mask(frozenset(name for name, node in self.state.items() if len(node.cells) > 1))
+        used = {name: tuple(sorted(node.cells)) for name, node in self.state.items() if node.assignments > 0}
+        in_use = mask(frozenset(used))
+        found = []
+        for index in indexes:
+            subset = subsets[index]
+            nodes = subset.nodes
+            if len(nodes) == 1:
+                is_apart = not subset.bits & grouped
+            else:
+                is_apart = not subset.bits & in_use or all(used.get(node, nodes) == nodes for node in nodes)
+            if is_apart:
+                found.append(index)
+        return found
 
     def _has_free(self, nodes: Iterable[int], request: Mapping[str, int]) -> bool:
         members = tuple(nodes)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from ..quantity import parse_quantity, round_up
@@ -61,12 +62,12 @@ class Pod:
         """Init containers, then app containers: the order of admission."""
         return self.init + self.app
 
-    @property
+    @cached_property
     def has_pod_resources(self) -> bool:
         """Whether resources are set at pod level."""
         return any(_is_pod_level(name) for name in (*self.requests, *self.limits))
 
-    @property
+    @cached_property
     def qos(self) -> Qos:
         """The class. Source: Kubernetes 1.36, `ComputePodQOS`."""
         if self.has_pod_resources:
