@@ -1,4 +1,4 @@
-"""Explain a word: an error code, a check, a field of a tier, or what the field writes."""
+"""Explain a word: an error code, a check, a refusal of a pod, a field of a tier, or what the field writes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tunectl.core.check_catalogue import CHECKS
 from tunectl.core.codes import CODES
 from tunectl.core.errors import InputError, problem
+from tunectl.core.kubelet.refusal_catalogue import REFUSALS
 from tunectl.core.tier_describe import FieldDoc, describe_fields
 
 _STAGES = {
@@ -35,7 +36,7 @@ class Explanation:
 
 def names() -> list[str]:
     """Return every word that can be explained."""
-    return [*CODES, *CHECKS, *(field.path for field in describe_fields())]
+    return [*CODES, *CHECKS, *REFUSALS, *(field.path for field in describe_fields())]
 
 
 def explain(word: str) -> tuple[Explanation, ...]:
@@ -59,7 +60,8 @@ def _plain(text: str) -> str:
 
 
 def _source(one: Explanation) -> str:
-    return dict(one.parts).get("source", "")
+    parts = dict(one.parts)
+    return f"{parts.get('source', '')} {parts.get('reason', '')}"
 
 
 def _everything() -> Iterator[Explanation]:
@@ -68,6 +70,9 @@ def _everything() -> Iterator[Explanation]:
         yield Explanation(code, "error code", text, (("stage", stage),))
     for check, doc in CHECKS.items():
         yield Explanation(check, "check", doc.title, _parts(why=doc.why, fix=doc.remedy, source=doc.source))
+    for code, refusal in REFUSALS.items():
+        parts = _parts(reason=refusal.reason, why=refusal.why, fix=refusal.ways_out, source=refusal.source)
+        yield Explanation(code, "refusal of a pod", refusal.title, parts)
     for field in describe_fields():
         yield _field(field)
 
