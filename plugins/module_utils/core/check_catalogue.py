@@ -535,7 +535,7 @@ CHECKS: dict[str, CheckDoc] = {
     ),
     "pod.numa.blind-scheduler": CheckDoc(
         title="What is left on a node's NUMA nodes does not look like room for another pod",
-        why="The scheduler counts whole nodes: it sends pods that the kubelet refuses, and their controller makes more.",
+        why="The scheduler counts whole nodes: it sends pods that the kubelet refuses, and more are made.",
         remedy="Let pods take at most half of a NUMA node, or use a scheduler that knows NUMA nodes.",
         source="Kubernetes topology manager, known limitations",
     ),
@@ -568,6 +568,12 @@ CHECKS: dict[str, CheckDoc] = {
         why="With resources at pod level no container gets CPUs of its own.",
         remedy="Write requests and limits of each container instead.",
         source="kubelet CPU manager, PodLevelResourceManagers",
+    ),
+    "pod.qos.set-otherwise": CheckDoc(
+        title="A running pod has the class that its fields give",
+        why="The class is set when the pod is made and stays: later changes of resources do not move it.",
+        remedy="Make the pod anew.",
+        source="Kubernetes API, status.qosClass",
     ),
     "pod.resources.above-limit": CheckDoc(
         title="Requests are not above limits",
