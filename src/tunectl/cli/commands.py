@@ -34,6 +34,7 @@ COMMANDS = (
     Entry("tier", "Understand", "List, show, check, compare and create tiers."),
     Entry("simulate", "Understand", "Admit pods on the planned node: who gets which CPUs, who is refused."),
     Entry("validate", "Understand", "Say whether a kubelet starts on a configuration, and which line keeps it."),
+    Entry("audit", "Understand", "Tell from manifests what pods will be to the kubelet, and what is wrong."),
     Entry("explain", "Understand", "Explain a setting, check, error code or tier field."),
     Entry("render", "Change", "Write the manifests and files that a tier means."),
     Entry("plan", "Change", "Compare nodes with a tier; show the price; save the plan."),

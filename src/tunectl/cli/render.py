@@ -12,6 +12,7 @@ from tunectl.app.tiers import search_dirs
 from tunectl.cli.options import command
 from tunectl.cli.output import OutputSpec, write_file, write_stdout
 from tunectl.cli.planning import platform_of, snapshots_of, tier_of
+from tunectl.cli.render_workload import render_workload
 from tunectl.cli.session import Session
 from tunectl.core.desired import Platform
 from tunectl.core.errors import InputError, problem
@@ -31,12 +32,24 @@ from tunectl.view.rendered import rendered_items, rendered_text
     options=("tier", "where", "snapshot", "platform"),
 )
 @click.option("--with", "others", multiple=True, metavar="NAME|FILE", help="Render this tier too; repeatable.")
-def render(session: Session, *, others: tuple[str, ...]) -> int:
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="FILE",
+    help="Write what this manifest lacks to run on the tier instead; repeatable; - is stdin.",
+)
+def render(session: Session, *, others: tuple[str, ...], workloads: tuple[str, ...]) -> int:
     """Write the manifests (openshift) or the files (kubeadm) that a tier means.
 
     `-o dir=DIR` writes them into a directory and removes what an earlier run left there; `-o yaml` is a stream for
     `kubectl apply -f -`. No node is contacted for a tier that needs none.
+
+    With `--workload`, the selector, tolerations, spread and anti-affinity that its pods lack are written as a
+    strategic-merge patch, with `-o yaml` merged into the manifest, comments and order kept.
     """
+    if workloads:
+        return render_workload(session, workloads)
     platform = platform_of(session)
     _check_outputs(session.outputs, platform)
     tiers = [tier_of(session), *(load_tier(name, search_dirs(session.where.inventory)) for name in others)]

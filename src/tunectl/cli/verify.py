@@ -19,6 +19,7 @@ from tunectl.core.errors import InputError, problem
 from tunectl.core.findings import Severity
 from tunectl.view.report import report_junit, report_result, report_text
 from tunectl.view.report_html import report_html
+from tunectl.view.sarif import findings_sarif
 
 _FILE = click.Path(path_type=Path)
 _LEVELS = click.Choice([severity.value for severity in Severity])
@@ -27,7 +28,7 @@ _LEVELS = click.Choice([severity.value for severity in Severity])
 @command(
     "verify",
     kind="Report",
-    formats=("table", "json", "yaml", "junit", "html"),
+    formats=("table", "json", "yaml", "junit", "sarif", "html"),
     options=("tier", "where", "snapshot", "platform"),
 )
 @click.option(
@@ -72,6 +73,7 @@ def verify(  # noqa: PLR0913  one parameter an option
         {
             "table": lambda screen: report_text(report, screen, took_s, verbose=session.verbose > 0),
             "junit": lambda _: report_junit(report),
+            "sarif": lambda _: findings_sarif("verify", report.findings),
             "html": lambda _: report_html(report, session.started_at),
         },
     )

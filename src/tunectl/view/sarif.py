@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tunectl import __version__
-from tunectl.core.check_catalogue import CHECKS
+from tunectl.core.check_catalogue import CHECKS, CheckDoc
 from tunectl.core.errors import Problem
 from tunectl.core.findings import Finding, Origin, Severity, Verdict
 
@@ -25,14 +25,16 @@ _STREAM = "standard input"
 def findings_sarif(command: str, findings: Sequence[Finding]) -> str:
     """Return the SARIF document of what is not right; `command` names the run, like `audit`."""
     shown = [one for one in findings if one.verdict in (Verdict.FAIL, Verdict.UNKNOWN)]
-    rules = sorted({one.id for one in shown})
+    examples = {one.id: one for one in shown}
+    rules = sorted(examples)
     seen: dict[str, int] = {}
     results = []
     for one in shown:
         mark = fingerprint(one)
         seen[mark] = seen.get(mark, 0) + 1
         results.append(_result(one, rules.index(one.id), mark if seen[mark] == 1 else f"{mark}:{seen[mark]}"))
-    return _document(command, rules, results, {"executionSuccessful": True})
+    described = [_rule(examples[check]) for check in rules]
+    return _document(command, described, results, {"executionSuccessful": True})
 
 
 def failure_sarif(command: str, errors: Iterable[Problem]) -> str:
@@ -44,8 +46,10 @@ def failure_sarif(command: str, errors: Iterable[Problem]) -> str:
     return _document(command, [], [], invocation)
 
 
-def _document(command: str, rules: Sequence[str], results: list[dict[str, Any]], invocation: dict[str, Any]) -> str:
-    driver: dict[str, Any] = {"name": "tunectl", "semanticVersion": __version__, "rules": [_rule(one) for one in rules]}
+def _document(
+    command: str, rules: list[dict[str, Any]], results: list[dict[str, Any]], invocation: dict[str, Any]
+) -> str:
+    driver: dict[str, Any] = {"name": "tunectl", "semanticVersion": __version__, "rules": rules}
     run = {
         "tool": {"driver": driver},
         "automationDetails": {"id": f"tunectl/{command}"},
@@ -56,14 +60,15 @@ def _document(command: str, rules: Sequence[str], results: list[dict[str, Any]],
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(check: str) -> dict[str, Any]:
-    document = CHECKS[check]
+def _rule(one: Finding) -> dict[str, Any]:
+    """Return the rule of a check. That of a setting has no page in the catalogue: it is told by a finding of it."""
+    document = CHECKS.get(one.id) or CheckDoc(f"{one.setting or one.id} is as the tier wants it", one.why, one.remedy)
     parts = [document.why, document.remedy, f"Source: {document.source}" if document.source else ""]
     return {
-        "id": check,
+        "id": one.id,
         "shortDescription": {"text": document.title},
-        "fullDescription": {"text": document.why},
-        "help": {"text": "\n".join(part for part in parts if part)},
+        "fullDescription": {"text": document.why or document.title},
+        "help": {"text": "\n".join(part for part in parts if part) or document.title},
     }
 
 

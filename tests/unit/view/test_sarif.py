@@ -149,6 +149,13 @@ def test_rules_are_listed_once_and_in_order() -> None:
     assert rules == ["pod.args.fixed-cpus", "pod.cpu.not-whole", "pod.qos.best-effort"]
 
 
+def test_a_check_of_a_setting_is_described_by_its_finding() -> None:
+    one = replace(_ONE, id="kubelet.maxPods", setting="kubelet.maxPods", why="Pods are counted.")
+    (rule,) = _document(one)["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] == "kubelet.maxPods is as the tier wants it"
+    assert rule["fullDescription"]["text"] == "Pods are counted."
+
+
 @pytest.mark.parametrize(
     ("origin", "uri"),
     [
@@ -181,7 +188,7 @@ def test_findings_of_one_field_have_marks_of_their_own() -> None:
 
 
 def test_a_run_that_failed_says_so() -> None:
-    document = json.loads(failure_sarif("audit", [problem("TUN-1721", "unreadable", where="x.yaml", why="not there")]))
+    document = json.loads(failure_sarif("audit", [problem("TUN-1801", "unreadable", where="x.yaml", why="not there")]))
     Draft202012Validator(_SCHEMA).validate(document)
     (run,) = document["runs"]
     assert run["results"] == []
