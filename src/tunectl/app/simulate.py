@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -200,7 +200,7 @@ def _told_apart(pods: list[Pod]) -> list[Pod]:
 def pod_of(workload: Workload) -> Pod:
     """Return the pod of a workload, named like it; raises as `pods_of`."""
     try:
-        pod = pod_from_spec(workload.spec)
+        pod = pod_from_spec(_in_long_form(workload.spec))
     except InputError as error:
         why = "; ".join(f"{one.what}: {one.why}" for one in error.problems)
         raise _unreadable_pod(workload, why) from error
@@ -209,6 +209,18 @@ def pod_of(workload: Workload) -> Pod:
     if not pod.app:
         raise _unreadable_pod(workload, "it has no containers")
     return replace(pod, name=workload.name)
+
+
+def _in_long_form(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec in which resources stand in `resources` alone: the API server takes them from nowhere else."""
+    long: dict[str, Any] = dict(spec)
+    for key in ("initContainers", "containers"):
+        if isinstance(spec.get(key), list):
+            long[key] = [
+                {**one, "resources": one.get("resources") or {"limits": {}}} if isinstance(one, dict) else one
+                for one in spec[key]
+            ]
+    return long
 
 
 def _unreadable_pod(workload: Workload, why: str) -> InputError:

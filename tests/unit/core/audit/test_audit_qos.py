@@ -61,6 +61,11 @@ def test_a_burstable_pod_is_a_fault_where_cpus_are_given_to_guaranteed_ones() ->
     assert found(audit_objects(burstable, request=_BATCH), "pod.qos") == []
 
 
+def test_resources_beside_the_name_do_not_count() -> None:
+    misplaced = {"name": "c", "limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "2", "memory": "1Gi"}}
+    assert audit_objects(pod(misplaced)).pods[0].subject.pod.qos.value == "BestEffort"
+
+
 def test_a_pod_without_resources_is_best_effort() -> None:
     (one,) = found(audit_objects(pod({"name": "a"}, {"name": "b"})), "pod.qos")
     assert (one.id, one.severity) == ("pod.qos.best-effort", Severity.WARNING)
