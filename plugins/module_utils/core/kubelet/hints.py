@@ -174,20 +174,12 @@ def _agreed(every: frozenset[int], lists: Sequence[Sequence[Hint]]) -> list[Hint
     """Return the preferred hints on which all lists agree.
 
     A permutation is preferred only when all its sets are equal and all its hints preferred, and a preferred result
-    beats every other: where lists agree, the other permutations need not be tried.
+    beats every other: where lists agree, the other permutations need not be tried. A hint of no set agrees with all.
     """
-    common: set[frozenset[int]] | None = None
-    for hints in lists:
-        preferred = [hint.nodes for hint in hints if hint.preferred]
-        own = {nodes for nodes in preferred if nodes is not None}
-        if None in preferred:
-            if not own:
-                continue
-            return []
-        common = own if common is None else common & own
-    if common is None:
-        return [Hint(every, preferred=True)] if every and all(lists) else []
-    return [Hint(nodes & every, preferred=True) for nodes in common if nodes & every]
+    offered = [{hint.nodes for hint in hints if hint.preferred} for hints in lists]
+    strict = [sets for sets in offered if None not in sets]
+    agreed = set.intersection(*strict) if strict else set().union(*offered, {every})
+    return [Hint(nodes & every, preferred=True) for nodes in agreed if nodes is not None and nodes & every]
 
 
 def _is_single(hint: Hint) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from ..quantity import format_bytes, round_up, threshold_bytes
+from ..quantity import format_bytes, parse_quantity, round_up, threshold_bytes
 from .machine import KubeletMachine
 from .memory_policy import hugepage_kind
 from .node import Flavor, KubeletNode
@@ -150,9 +150,13 @@ def amount(name: str, size: Fraction) -> str:
 def amounts(name: str, asked: Fraction, *others: Fraction) -> list[str]:
     """Return amounts for people, exact ones where the first would read like another that it is not."""
     short = [amount(name, size) for size in (asked, *others)]
-    if not any(text == short[0] and size != asked for text, size in zip(short[1:], others)):
+    if name == "cpu" or not any(size != asked and _same(text, short[0]) for text, size in zip(short[1:], others)):
         return short
     return [format_bytes(round_up(size)) for size in (asked, *others)]
+
+
+def _same(text: str, other: str) -> bool:
+    return parse_quantity(text) == parse_quantity(other)
 
 
 def fewest(sizes: Sequence[int], request: int) -> int:

@@ -31,14 +31,17 @@ def arithmetic(node: KubeletNode, pod: Pod, rejection: Rejection) -> Iterator[st
     if rule is not None:
         yield from rule(node, pod, _cpus_asked(node, pod, rejection))
         return
-    cpus, memory = _cpus_asked(node, pod, rejection), _memory_asked(pod, rejection)
+    memory = _memory_asked(pod, rejection)
+    # The memory manager judges last: by then the container has its CPUs.
+    is_about_memory = rejection.code in _MEMORY_RULES
+    cpus = 0 if is_about_memory else _cpus_asked(node, pod, rejection)
     if cpus:
         yield from _cpu_room(node, cpus)
     if node.memory is not None and pod.qos is Qos.GUARANTEED:
         yield from _memory_room(node.memory, memory)
         yield from _groups(node.memory)
         yield from _disagreement(node, node.memory, cpus, memory)
-    if rejection.code in _MEMORY_RULES:
+    if is_about_memory:
         yield _MEMORY_RULES[rejection.code]
 
 

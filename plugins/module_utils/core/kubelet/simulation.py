@@ -173,7 +173,7 @@ class _Run:
         same_as = self.refused.setdefault(alike, pod.name)
         if same_as != pod.name:
             return replace(refusal, same_as=same_as)
-        node = before or self.node
+        node = _as_for_a_new_pod(before or self.node)
         statements = statements or _statements(node, pod)
         refusal = replace(refusal, arithmetic=statements)
         if not self.explain or len(self.refused) > _MOST_EXPLAINED:
@@ -224,6 +224,15 @@ class _Run:
             restart = restart_over(self.planned, self.admitted, cpu, memory)
         node = self.node
         return Simulation(self.planned, tuple(outcomes), node.cpu.reserved, shared_pool(node), restart=restart)
+
+
+def _as_for_a_new_pod(node: KubeletNode) -> KubeletNode:
+    """Return a node without what the managers remember of the init containers of the pod that they saw last."""
+    fork = node.fork()
+    fork.cpu.reusable.clear()
+    if fork.memory is not None:
+        fork.memory.reusable.clear()
+    return fork
 
 
 def _statements(node: KubeletNode, pod: Pod) -> tuple[str, ...]:

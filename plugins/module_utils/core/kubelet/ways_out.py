@@ -263,6 +263,10 @@ def _looser(settings: ManagerSettings) -> Iterator[tuple[str, str, str, ManagerS
         options = {**settings.cpu_options, "full-pcpus-only": "false"}
         field = "cpu_manager_policy_options.full-pcpus-only"
         yield field, "false", "true", replace(settings, cpu_options=options)
+    if settings.prefer_closest:
+        options = {**settings.topology_options, "prefer-closest-numa-nodes": "false"}
+        field = "topology_manager_policy_options.prefer-closest-numa-nodes"
+        yield field, "false", "true", replace(settings, topology_options=options)
     if settings.guarantees_memory:
         yield "memory_manager_policy", "None", "Static", replace(settings, memory_policy="None", reserved_memory=())
     policy = settings.topology_policy
