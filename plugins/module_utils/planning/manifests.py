@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,7 +229,8 @@ def _replicas(item: Mapping[str, Any], kind: str, origin: Origin) -> int:
     if value is None:
         return 1
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _bad_object(origin, f"{_title(item)} has {name} {value!r}", "it is a whole number, 0 or more")
+        shown = "a number below 0" if isinstance(value, int) else reprlib.repr(value)
+        raise _bad_object(origin, f"{_title(item)} has {name} {shown}", "it is a whole number, 0 or more")
     return value
 
 

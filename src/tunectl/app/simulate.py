@@ -175,7 +175,7 @@ def pods_of(workloads: Sequence[Workload]) -> list[Pod]:
     total = sum(workload.replicas for workload in workloads)
     if total > _MOST_PODS:
         largest = max(workloads, key=lambda one: one.replicas)
-        why = f"{largest.kind}/{largest.name} alone makes {largest.replicas}; at most {_MOST_PODS} are simulated"
+        why = f"at most {_MOST_PODS} are simulated; {largest.kind}/{largest.name} makes the most"
         fix = "lower replicas, or ask with --fill how many copies fit"
         raise InputError((problem("TUN-1804", "too many pods", where=str(largest.origin), why=why, fix=fix),))
     pods: list[Pod] = []
