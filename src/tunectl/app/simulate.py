@@ -9,6 +9,7 @@ from typing import Any
 
 from tunectl.core.after_boot import topology_after
 from tunectl.core.alternatives import Alternative
+from tunectl.core.cpuset import CpuSet
 from tunectl.core.desire import DEFAULT_KUBELET_DIR, Desire, desire
 from tunectl.core.desire_context import DesireContext
 from tunectl.core.desired import Partition, Platform
@@ -129,6 +130,7 @@ def _target(tier: Tier, topology: Topology, software: NodeEnvironment, sources: 
         flavor,
         max_pods=_max_pods(config, machine),
         alternatives=tuple(_alternatives(wanted.alternatives, partition, settings)),
+        isolated=partition.isolated if tier.cpu.isolated is not None else CpuSet(),
     )
     return Target("", topology, partition, planned, config, _trouble(verdict.reasons))
 

@@ -28,8 +28,9 @@ from tunectl.core.kubelet.pod import Pod
 from tunectl.core.tier import Tier
 from tunectl.planning.manifests import Manifests, read_manifests
 from tunectl.planning.tier_file import load_tier
-from tunectl.view.simulation import comparison_text, simulation_result, simulation_text
+from tunectl.view.simulation import comparison_text, simulation_text
 from tunectl.view.simulation_html import simulation_html
+from tunectl.view.simulation_json import simulation_result
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,15 @@
-"""What the kubelet will do with pods: for people at a terminal, and for programs."""
+"""What the kubelet will do with pods, for people at a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tunectl.app.simulate import Simulated
 from tunectl.core.cpuset import CpuSet
-from tunectl.core.jsonform import to_json
 from tunectl.core.kubelet.restart import Restart
 from tunectl.core.kubelet.simulation import Outcome, Placement
 from tunectl.planning.manifests import Manifests
 from tunectl.view.cpumap_text import map_text
-from tunectl.view.envelope import Result
 from tunectl.view.quantities import plural
 from tunectl.view.screen import Screen
 from tunectl.view.simulation_map import simulation_map
@@ -22,61 +19,6 @@ _MOST_ROWS = 40
 _MOST_COPIES = 12
 _MOST_LISTED = 12
 _LEAST_CPUS = 15
-
-
-def simulation_result(runs: Sequence[Simulated], manifests: Manifests) -> Result:
-    """Return the document: one item a tier and machine. Shape: schema `simulation`."""
-    refused = sum(len(run.result.refused) for run in runs)
-    restarts = [run.result.restart for run in runs if run.result.restart is not None]
-    killed = sum(len(restart.killed) for restart in restarts)
-    differs = refused or killed or any(run.result.trouble for run in runs) or any(one.trouble for one in restarts)
-    unseen = any(restart.unseen for restart in restarts)
-    outcomes = sum(len(run.result.outcomes) for run in runs)
-    return Result(
-        "Simulation",
-        exit_code=3 if differs else 5 if unseen else 0,
-        summary={
-            "pods": outcomes,
-            "admitted": outcomes - refused,
-            "refused": refused,
-            "killedAtRestart": killed if restarts else None,
-            "skippedObjects": [name for name, _ in manifests.skipped],
-        },
-        items=[_item(run) for run in runs],
-        simulated=True,
-    )
-
-
-def _item(run: Simulated) -> dict[str, Any]:
-    result = run.result
-    machine = result.planned.machine
-    return {
-        "tier": run.tier,
-        "node": run.target.name,
-        "alike": list(run.target.alike),
-        "cpus": len(machine.cpus),
-        "numaNodes": len(machine.nodes),
-        "kubelet": run.target.kubelet,
-        "reserved": str(result.reserved),
-        "sharedPool": str(result.shared),
-        "free": str(result.free),
-        "trouble": result.trouble or None,
-        "restart": None if result.restart is None else _restart_item(result.restart),
-        "outcomes": [to_json(outcome) for outcome in result.outcomes],
-    }
-
-
-def _restart_item(restart: Restart) -> dict[str, Any]:
-    return {
-        "live": restart.live,
-        "checkpointsDeleted": restart.fresh,
-        "trouble": restart.trouble or None,
-        "unseen": restart.unseen or None,
-        "running": restart.running,
-        "kept": restart.kept,
-        "killed": [{"pod": name, "reason": reason} for name, reason in restart.killed],
-        "moved": [to_json(move) for move in restart.moved],
-    }
 
 
 def simulation_text(runs: Sequence[Simulated], manifests: Manifests, screen: Screen, *, fill: bool = False) -> str:
@@ -223,11 +165,12 @@ def _counted(cpus: CpuSet) -> str:
 
 
 def _restart_lines(restart: Restart, screen: Screen) -> list[str]:
-    files = "its checkpoints are deleted before the start" if restart.fresh else "over the checkpoints"
+    files = "the checkpoints are deleted first" if restart.fresh else "over the checkpoints"
     if restart.unseen:
         return labelled("restart", f"nobody can tell: {restart.unseen}", screen, 0)
     if restart.trouble:
-        text = f"{files}, the kubelet does not start: {restart.trouble}"
+        pods = "no pod" if restart.running == 0 else plural(restart.running, "pod")
+        text = f"{files} ({pods}) the kubelet does not start: {restart.trouble}"
         lines = labelled("restart", text, screen, 0)
         way = "tunectl apply drains the node and deletes the checkpoint first; by hand do the same"
         return [*lines, *labelled("way out", way, screen, 0)]

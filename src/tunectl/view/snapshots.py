@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tunectl.app.snapshots import Difference
-from tunectl.view.quantities import memory_text
+from tunectl.view.quantities import memory_text, plural
 from tunectl.view.screen import Screen
 
 _WIDEST_VALUE = 60
@@ -22,7 +22,7 @@ def snapshots_text(rows: Sequence[Mapping[str, Any]], screen: Screen) -> str:
 def _row(row: Mapping[str, Any], width: int) -> str:
     parts = [
         str(row["node"]).ljust(width),
-        f"{row['cores']} cores, {row['cpus']} CPUs, {row['numa_nodes']} NUMA nodes, {memory_text(row['memory_kib'])}",
+        f"{row['cores']} cores, {row['cpus']} CPUs, {plural(row['numa_nodes'], 'NUMA node')}, {memory_text(row['memory_kib'])}",
         str(row["fingerprint"]),
     ]
     return "  ".join(parts) + ("  simulated" if row["simulated"] else "")

@@ -22,7 +22,7 @@ _SCHEMAS = {path.stem: json.loads(path.read_text()) for path in (schemas_dir() /
 _REGISTRY: Registry[Any] = Registry().with_resources(
     (schema["$id"], Resource.from_contents(schema)) for schema in _SCHEMAS.values()
 )
-_BY_KIND = {"Report": "report", "PlanReport": "plan-report"}
+_BY_KIND = {"Report": "report", "PlanReport": "plan-report", "Simulation": "simulation"}
 
 _SNAPSHOT = ("--snapshot", "node.json")
 _TIER = ("--tier", "hpc-standard")
@@ -65,6 +65,11 @@ _CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("verify", *_TIER, *_SNAPSHOT, "--level", "nonsense"), 2, "Report"),
     (("simulate", *_TIER, *_SNAPSHOT, "--pods", "pod.yaml"), 0, "Simulation"),
     (("simulate", *_TIER, *_SNAPSHOT, "--pods", "nowhere.yaml"), 2, "Simulation"),
+    (("simulate", *_TIER, *_SNAPSHOT, "--pods", "pod.yaml", "--fill"), 3, "Simulation"),
+    (("simulate", *_TIER, *_SNAPSHOT, "--pods", "pod.yaml", "--restart", "--compare", "batch"), 0, "Simulation"),
+    (("simulate", *_TIER, *_SNAPSHOT, "--restart"), 3, "Simulation"),
+    (("simulate", *_TIER, "--topology", "2s32c2t", "--pods", "pod.yaml"), 0, "Simulation"),
+    (("simulate", *_TIER, "--topology", "2s32c2t", "--restart"), 2, "Simulation"),
     (("validate", *_SNAPSHOT), 0, "Validation"),
     (("validate", "kubelet.yaml"), 3, "Validation"),
     (("validate", "nowhere.yaml"), 2, "Validation"),

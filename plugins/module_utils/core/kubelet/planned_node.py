@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ..cpuset import CpuSet
 from ..quantity import format_bytes, parse_quantity, round_up, threshold_bytes
 from .machine import KubeletMachine
 from .memory_policy import hugepage_kind
@@ -25,7 +26,8 @@ class PlannedNode:
     """The node that pods are admitted on: machine and settings as they will be after the plan is applied.
 
     Shape: `max_pods` is the kubelet's limit; `alternatives` are other settings that the tier could have, each with what
-    to change in the tier for them: they are tried when a pod is refused.
+    to change in the tier for them: they are tried when a pod is refused. `isolated` are the CPUs that the tier lists
+    beside the reserved ones, empty where it does not.
     """
 
     machine: KubeletMachine
@@ -34,6 +36,7 @@ class PlannedNode:
     partitioned: bool = False
     max_pods: int = DEFAULT_MAX_PODS
     alternatives: tuple[tuple[str, ManagerSettings], ...] = ()
+    isolated: CpuSet = CpuSet()
 
     def boot(self) -> KubeletNode:
         """Return a kubelet on it that finds no checkpoints; raises `StartError`."""

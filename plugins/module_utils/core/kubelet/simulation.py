@@ -16,9 +16,10 @@ from .node import Admitted, KubeletNode
 from .planned_node import PlannedNode, Scheduler, unjudged
 from .pod import Container, Pod, Qos, whole_cpus
 from .refusal import arithmetic
+from .refused import Refused
 from .restart import Restart, restart_over
 from .settings import ManagerSettings
-from .ways_out import Refused, ways_out
+from .ways_out import ways_out
 
 UNSCHEDULABLE = "Unschedulable"
 DOES_NOT_FIT = "does-not-fit"

@@ -131,7 +131,24 @@ def test_a_threshold_in_percent_is_of_the_whole_machine() -> None:
 def test_hugepages_that_nobody_has_do_not_fit() -> None:
     (outcome,) = simulate(planned_node(), [guaranteed("a", 1, hugepages_1Gi="2Gi")]).outcomes
     _refused(outcome, "does-not-fit", "Insufficient hugepages-1Gi: 2Gi asked for, 0 of 0 left")
-    assert "tier: hugepages.pages=2 (2 more of 1Gi)" in outcome.changes
+    change = 'tier: hugepages.pages=[{"size":"1G","count":2}] hugepages.default_size=1G (2 more of 1G)'
+    assert outcome.changes == (change,)
+    (outcome,) = simulate(planned_node(), [guaranteed("a", 1, hugepages_16Gi="16Gi")]).outcomes
+    assert outcome.changes == ()
+
+
+def test_hugepages_are_added_to_those_that_are_there() -> None:
+    planned = planned_node()
+    first, second = planned.machine.nodes
+    pages = {2 * 1024**2: 6, GIB: 2}
+    nodes = (replace(first, hugepages=pages), replace(second, hugepages={2 * 1024**2: 3, GIB: 2}))
+    planned = replace(planned, machine=replace(planned.machine, nodes=nodes))
+    (outcome,) = simulate(planned, [guaranteed("a", 1, hugepages_1Gi="5Gi")]).outcomes
+    before = '{"size":"2M","count":6,"node":0},{"size":"2M","count":3,"node":1}'
+    assert outcome.changes == (
+        "pod: hugepages-1Gi 4Gi instead of 5Gi for container c",
+        f'tier: hugepages.pages=[{before},{{"size":"1G","count":5}}] (1 more of 1G)',
+    )
 
 
 def test_devices_are_not_judged() -> None:

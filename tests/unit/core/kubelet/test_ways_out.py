@@ -13,10 +13,12 @@ from support.simulations import burstable, container, guaranteed, planned_node, 
 
 from tunectl.core.kubelet.admission import Rejection
 from tunectl.core.kubelet.node import KubeletNode
+from tunectl.core.kubelet.other_pods import with_request
 from tunectl.core.kubelet.planned_node import PlannedNode, Scheduler
 from tunectl.core.kubelet.pod import Pod
+from tunectl.core.kubelet.refused import Refused
 from tunectl.core.kubelet.simulation import simulate
-from tunectl.core.kubelet.ways_out import Refused, WayOut, ways_out, with_request
+from tunectl.core.kubelet.ways_out import WayOut, ways_out
 
 _SHAPES = {"2s4c2t": "0,8", "2s4c2t4n": "0,8", "1s6c1t": "0", "2s3c2t": "0-1"}
 _SIZES = st.sampled_from(["64Mi", "1Gi", "6Gi", "13Gi", "17Gi", "30Gi", "40Gi"])
@@ -92,7 +94,8 @@ def with_name(one: Pod, name: str) -> Pod:
 
 
 def _check(way: WayOut, at: Refused) -> None:
-    assert (way.pod == at.pod) is not (way.planned == at.planned), way.text
+    assert (way.pod != at.pod) is ("pod: " in way.text), way.text
+    assert (way.planned != at.planned) is ("tier: " in way.text), way.text
     again = simulate(way.planned, [*at.before, way.pod], explain=False)
     assert again.trouble == ""
     assert [outcome.admitted for outcome in again.outcomes] == [True] * (len(at.before) + 1), way.text
@@ -106,8 +109,22 @@ def test_fewer_cpus_are_as_many_as_are_admitted() -> None:
 
 
 def test_what_nothing_admits_has_no_way_out() -> None:
-    (outcome,) = simulate(planned_node(max_pods=0), [guaranteed("a", 100)]).outcomes
+    one = pod("a", container("a", 100), container("b", 100))
+    (outcome,) = simulate(planned_node(), [one]).outcomes
     assert outcome.changes == ()
+
+
+def test_two_changes_where_none_alone_will_do() -> None:
+    (outcome,) = simulate(planned_node(max_pods=0), [guaranteed("a", 100)]).outcomes
+    assert outcome.changes == (
+        "tier: kubelet.max_pods=1 (instead of 0) and pod: cpu 14 instead of 100 for container c",
+    )
+    config: dict[str, Any] = {"topologyManagerPolicy": "single-numa-node", "memoryManagerPolicy": "Static"}
+    whole = {"full-pcpus-only": "true"}
+    (outcome,) = simulate(planned_node(cpuManagerPolicyOptions=whole, **config), [guaranteed("a", 3, "40Gi")]).outcomes
+    assert (
+        outcome.changes[0] == "pod: cpu 2 instead of 3 for container c and memory 32Gi instead of 40Gi for container c"
+    )
 
 
 def test_a_change_that_would_turn_an_earlier_pod_away_is_not_offered() -> None:
