@@ -122,6 +122,12 @@ def effective(spec: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _cpu_sets(cpu: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("reserved", "isolated", "shared", "offlined")
+    fields = {**dict(zip(names, names, strict=True)), "ovs_dpdk": "ovsDpdk"}
+    return {field: CpuSet.parse(cpu.get(name, "")) or None for field, name in fields.items()}
+
+
 def tier_of(document: Mapping[str, Any], args: tuple[str, ...] | None = None) -> Tier:
     spec, annotations = document["spec"], dict(document["metadata"].get("annotations", {}))
     snippet = json.loads(annotations.pop(SNIPPET, "{}"))
@@ -132,13 +138,7 @@ def tier_of(document: Mapping[str, Any], args: tuple[str, ...] | None = None) ->
         name="t",
         pool=next(iter(selector)).rpartition("/")[2],
         cpu=CpuSpec(
-            **{
-                field: CpuSet.parse(spec["cpu"].get(name, "")) or None
-                for field, name in (
-                    *(("reserved", "reserved"), ("isolated", "isolated"), ("shared", "shared")),
-                    *(("offlined", "offlined"), ("ovs_dpdk", "ovsDpdk")),
-                )
-            },
+            **_cpu_sets(spec["cpu"]),
             balance_isolated=spec["cpu"].get("balanceIsolated", True),
         ),
         kubelet=kubelet_of(snippet, spec.get("numa", {}).get("topologyPolicy", "")),

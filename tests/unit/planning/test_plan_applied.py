@@ -52,6 +52,7 @@ def apply(root: Path, plan: PoolPlan) -> None:
     assert Generations(str(root)).apply(request_from_json(document)).changed
     outcome = reboot(root)
     assert outcome.refused == ()
+    assert outcome.kubelet is not None
     assert outcome.kubelet.state == "running", outcome.kubelet.reason
 
 
