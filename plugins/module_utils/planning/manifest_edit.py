@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,34 +46,65 @@ class NotInPlaceError(Exception):
 def edited_text(text: str, changes: Iterable[Change]) -> tuple[str, list[tuple[Change, str]]]:
     """Return the text with the corrections made, and those that could not be made, each with the reason.
 
-    Shape: the starts of all changes are places in the text as it is given. One correction is made after the other, for
-    what one adds may be where the next belongs.
+    Shape: the starts of all changes are places in the text as it is given. Of one object, one correction is made after
+    the other, for what one adds may be where the next belongs; different objects are corrected together.
     """
-    left: list[tuple[Change, str]] = []
-    objects = _objects(text)
-    numbers = {one.node.start_mark.index: number for number, one in enumerate(objects)}
+    state = _State(text, _objects(text))
+    numbers = {one.node.start_mark.index: number for number, one in enumerate(state.objects)}
+    queues: dict[int, list[Change]] = {}
     for change in changes:
+        queues.setdefault(numbers[change.start], []).append(change)
+    left: list[tuple[Change, str]] = []
+    for turn in range(max(map(len, queues.values()), default=0)):
+        batch = {number: queue[turn] for number, queue in queues.items() if turn < len(queue)}
         try:
-            text, objects = _corrected(text, objects, numbers[change.start], change.edit)
+            state = _corrected(state, {number: change.edit for number, change in batch.items()})
+        except NotInPlaceError:  # find out which of them
+            state, failed = _one_by_one(state, batch)
+            left += failed
+    return state.text, left
+
+
+@dataclass(frozen=True)
+class _State:
+    """A text and the objects it means."""
+
+    text: str
+    objects: list[Document]
+
+
+def _one_by_one(state: _State, batch: Mapping[int, Change]) -> tuple[_State, list[tuple[Change, str]]]:
+    failed: list[tuple[Change, str]] = []
+    for number, change in batch.items():
+        try:
+            state = _corrected(state, {number: change.edit})
         except NotInPlaceError as error:  # noqa: PERF203  each correction stands for itself
-            left.append((change, str(error)))
-    return text, left
+            failed.append((change, str(error)))
+    return state, failed
 
 
-def _corrected(text: str, before: list[Document], number: int, edit: Edit) -> tuple[str, list[Document]]:
-    """Return the text with one correction, and its objects; raises unless it means that and nothing else changed."""
-    start, end, words = _piece(text, before[number].node, edit)
-    written = text[:start] + words + text[end:]
+def _corrected(state: _State, edits: Mapping[int, Edit]) -> _State:
+    """Return the text with one correction of each object; raises unless it means that and nothing else changed."""
+    text = state.text
+    pieces = [_piece(text, state.objects[number].node, edit) for number, edit in edits.items()]
+    for start, end, words in sorted(pieces, reverse=True):
+        text = text[:start] + words + text[end:]
     try:
-        after = _objects(written)
+        after = _objects(text)
     except ManifestYamlError as error:
         raise NotInPlaceError(f"the text could not be corrected in place: {error.why}") from error
-    found = [one.data for one in after]
-    for wanted in _readings(edit):
-        data = [edited(one.data, wanted) if index == number else one.data for index, one in enumerate(before)]
-        if found == data:
-            return written, after
-    raise NotInPlaceError("a correction in place would change other fields too")
+    if len(after) != len(state.objects) or not all(
+        _is_meant(one.data, before.data, edits.get(number))
+        for number, (one, before) in enumerate(zip(after, state.objects))
+    ):
+        raise NotInPlaceError("a correction in place would change other fields too")
+    return _State(text, after)
+
+
+def _is_meant(data: Any, before: Any, edit: Edit | None) -> bool:
+    if edit is None:
+        return bool(data == before)
+    return any(data == edited(before, reading) for reading in _readings(edit))
 
 
 def _readings(edit: Edit) -> Iterator[Edit]:

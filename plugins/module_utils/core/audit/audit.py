@@ -23,7 +23,7 @@ from .expectation import Expectation, expect
 from .finding import PodFinding
 from .hugepages import check_hugepages
 from .mesh import check_mesh
-from .numa import check_numa
+from .numa import NumaFit
 from .paths import Path, as_map, as_text
 from .placement import check_placement
 from .qos import Culprit, check_qos, culprits
@@ -36,7 +36,6 @@ _CHECKS: tuple[Check, ...] = (
     check_qos,
     check_mesh,
     check_cpu,
-    check_numa,
     check_placement,
     check_spread,
     check_annotations,
@@ -103,7 +102,8 @@ def audit(subjects: Sequence[Subject], context: AuditContext) -> Audit:
     """Return the audit of pods: what each will be, and what is not right."""
     memory = context.node_memory or _memory(context)
     pairs = [(subject, expect(subject, context)) for subject in subjects]
-    found = [[one for check in _CHECKS for one in check(*pair)] for pair in pairs]
+    checks = (*_CHECKS, NumaFit().check)
+    found = [[one for check in checks for one in check(*pair)] for pair in pairs]
     for index, one in check_anti_affinity(pairs):
         found[index].append(one)
     claims = [_claim(subject) for subject in subjects]

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from ..findings import Severity, Verdict
 from ..kubelet.hints import TopologyPolicy
 from ..kubelet.pod import exclusive_cpus
-from ..kubelet.simulation import DOES_NOT_FIT, Outcome, simulate
+from ..kubelet.simulation import DOES_NOT_FIT, Outcome, Simulation, fill, simulate
 from .context import AuditTier, Machine
 from .expectation import Expectation
 from .finding import PodFinding, Says, finding
@@ -20,22 +21,55 @@ _SAID_ELSEWHERE = "cpus-not-multiple-of-threads-per-core"
 _STRICT = (TopologyPolicy.SINGLE_NUMA_NODE, TopologyPolicy.RESTRICTED)
 
 
-def check_numa(subject: Subject, expectation: Expectation) -> Iterator[PodFinding]:
-    """Yield whether one pod fits on an empty machine of its tier, and how."""
-    tier = expectation.tier
-    if tier is None:
-        return
-    for machine in tier.machines:
+class NumaFit:
+    """Tries pods on empty machines; pods that ask for the same are tried once."""
+
+    def __init__(self) -> None:
+        """Begin without trials."""
+        self._trials: dict[tuple[int, str], _Trial] = {}
+
+    def check(self, subject: Subject, expectation: Expectation) -> Iterator[PodFinding]:
+        """Yield whether one pod fits on an empty machine of its tier, and how."""
+        tier = expectation.tier
+        for machine in tier.machines if tier is not None else ():
+            if tier is not None:
+                yield from self._on(subject, tier, machine)
+
+    def _on(self, subject: Subject, tier: AuditTier, machine: Machine) -> Iterator[PodFinding]:
         if machine.trouble:
             yield _unknown(subject, tier, machine, machine.trouble)
-            continue
-        result = simulate(machine.planned, [subject.pod])
+            return
+        trial = self._trial(subject, machine)
+        result = trial.one
         if result.trouble:
             yield _unknown(subject, tier, machine, result.trouble)
         elif result.outcomes[0].admitted:
             yield from _admitted(subject, machine, result.outcomes[0])
+            yield from _blind_scheduler(subject, machine, trial)
         elif result.outcomes[0].code != _SAID_ELSEWHERE:
             yield _refused(subject, tier, machine, result.outcomes[0])
+
+    def _trial(self, subject: Subject, machine: Machine) -> _Trial:
+        key = (id(machine), f"{subject.makes_copies} {replace(subject.pod, name='')!r}")
+        if key not in self._trials:
+            one = simulate(machine.planned, [subject.pod])
+            full = fill(machine.planned, subject.pod) if _may_be_blind(subject, machine) and not one.refused else None
+            self._trials[key] = _Trial(one, full)
+        return self._trials[key]
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One pod on an empty machine, and the machine filled with such pods where that was asked."""
+
+    one: Simulation
+    full: Simulation | None
+
+
+def _may_be_blind(subject: Subject, machine: Machine) -> bool:
+    """Whether the kubelet may refuse what the scheduler sends: copies with CPUs of their own, under a strict policy."""
+    own = any(exclusive_cpus(subject.pod, one.defaulted) for one in subject.containers)
+    return own and subject.makes_copies and machine.planned.settings.topology_policy in _STRICT
 
 
 def _unknown(subject: Subject, tier: AuditTier, machine: Machine, trouble: str) -> PodFinding:
@@ -80,28 +114,21 @@ def _admitted(subject: Subject, machine: Machine, outcome: Outcome) -> Iterator[
                 container=one.name,
             )
             yield finding("pod.numa.spans", Severity.INFO, subject, path, says)
-    yield from _blind_scheduler(subject, machine)
 
 
-def _blind_scheduler(subject: Subject, machine: Machine) -> Iterator[PodFinding]:
-    """Yield that the scheduler will find room where the kubelet does not: the pod takes most of a NUMA node.
-
-    With a pod in each NUMA node, what is left of them adds up to another one, and no node holds it.
-    """
-    planned = machine.planned
-    sizes = [len(cpus - planned.settings.reserved_cpus) for cpus in planned.machine.node_cpus.values()]
-    count = sum(exclusive_cpus(subject.pod, one.defaulted) for one in subject.containers if one.kind != "init")
-    left = sum(size - count for size in sizes if size >= count)
-    is_strict = planned.settings.topology_policy in _STRICT
-    if not (is_strict and subject.makes_copies and len(sizes) > 1 and count and left >= count):
+def _blind_scheduler(subject: Subject, machine: Machine, trial: _Trial) -> Iterator[PodFinding]:
+    """Yield that copies fill the machine until the scheduler finds room for one that the kubelet refuses."""
+    result = trial.full
+    if result is None:
         return
-    if not max(sizes) // 2 < count <= max(sizes):
+    last = result.outcomes[-1]
+    if last.admitted or last.code == DOES_NOT_FIT:
         return
-    path = subject.in_spec("containers")
+    count = len(result.outcomes) - 1
     says = Says(
-        f"each pod takes {count} of the {max(sizes)} CPUs of a NUMA node of {machine.name}; with one in each, {left} "
-        "CPUs are left in all, so the scheduler sends another pod, and the kubelet refuses it for ever",
-        expected=f"at most {max(sizes) // 2} CPUs, or a scheduler that knows NUMA nodes",
-        actual=str(count),
+        f"an empty {machine.name} takes {count} of these pods; the scheduler then finds room for more, and the kubelet "
+        f"refuses them: {last.reason}",
+        expected="pods that fill the NUMA nodes without a rest, or a scheduler that knows NUMA nodes",
+        actual=f"{count} pods, {len(result.free)} CPUs left",
     )
-    yield finding("pod.numa.blind-scheduler", Severity.INFO, subject, path, says)
+    yield finding("pod.numa.blind-scheduler", Severity.INFO, subject, subject.in_spec("containers"), says)

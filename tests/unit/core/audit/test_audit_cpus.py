@@ -124,6 +124,21 @@ def test_a_pod_that_spans_numa_nodes_by_design_is_a_note() -> None:
     assert (one.id, one.severity, one.actual) == ("pod.numa.spans", Severity.INFO, "NUMA nodes 0, 1")
 
 
+@pytest.mark.parametrize(("cpu", "said"), [(7, False), (8, False), (9, True), (10, True), (11, False)])
+def test_the_sizes_at_which_the_scheduler_is_blind(cpu: int, *, said: bool) -> None:
+    # 14 and 16 CPUs on the two NUMA nodes: with 10 in each, 4 and 6 are left, as much as another one takes.
+    request = AuditRequest((tier("latency-sensitive", "2s16c1t"),))
+    assert bool(found(audit_objects(deployment(fixed(cpu)), request=request), "pod.numa.blind")) is said
+
+
+def test_profiles_of_one_numa_node_give_whole_cores() -> None:
+    cpu = {"cpu.reserved": "0-1", "cpu.isolated": "2-7", "cpu.otherwise": None}
+    strict = tier("hpc-massive", overrides={**cpu, "kubelet.topology_manager_policy": "single-numa-node"})
+    assert (strict.whole_cores, strict.pins, strict.one_numa_node) == (True, True, True)
+    assert not tier("hpc-massive", overrides=cpu).whole_cores
+    assert not tier("latency-sensitive").whole_cores
+
+
 def test_copies_that_leave_room_which_only_the_scheduler_sees() -> None:
     request = AuditRequest((tier("latency-sensitive", "2s16c1t"),))
     assert ids(found(audit_objects(deployment(fixed(10)), request=request), "pod.numa")) == ["pod.numa.blind-scheduler"]

@@ -8,7 +8,7 @@ import pytest
 from support.audits import audit_objects, deployment, fixed, found, ids, loose, pod, tier
 
 from tunectl.app.audit import AuditRequest
-from tunectl.core.audit.placement import tolerates
+from tunectl.core.audit.placement import tolerates, toleration_of
 from tunectl.core.audit.spread import selects
 from tunectl.core.desired import Platform
 from tunectl.core.findings import Severity
@@ -111,6 +111,24 @@ def test_a_selected_tier_that_keeps_the_pod_away_is_worse_than_a_missed_one() ->
 )
 def test_of_several_tiers_each_pod_is_judged_by_the_one_it_selects(spec: dict[str, Any], name: str) -> None:
     assert audit_objects(pod(fixed(2), **spec), request=_ALL).pods[0].tier == name
+
+
+def test_of_two_tiers_one_with_taints_is_for_those_that_select_it() -> None:
+    assert audit_objects(pod(fixed(2)), request=AuditRequest((_LATENCY, _BATCH))).pods[0].tier == ""
+    result = audit_objects(pod(fixed(2)), request=AuditRequest((_LATENCY, _SHARED)))
+    assert result.pods[0].tier == "shared"
+
+
+@pytest.mark.parametrize(
+    ("taint", "toleration"),
+    [
+        (Taint("a", "b", "NoSchedule"), {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}),
+        (Taint("a", "", "NoExecute"), {"key": "a", "operator": "Exists", "effect": "NoExecute"}),
+    ],
+)
+def test_the_offered_toleration_is_for_exactly_this_taint(taint: Taint, toleration: dict[str, str]) -> None:
+    assert toleration_of(taint) == toleration
+    assert tolerates(toleration, taint)
 
 
 def test_a_pod_that_goes_elsewhere_is_judged_without_the_tier() -> None:
