@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.planning import seconds_to_plan
+from bench.simulating import seconds_to_simulate
 from bench.timing import Command, in_turn, run, spread
 
 _NODES = 20
@@ -54,6 +55,18 @@ def _help(rounds: int) -> list[Line]:
 def _planning(rounds: int) -> list[Line]:
     values = [seconds_to_plan(nodes=1000, topologies=8) for _ in range(rounds)]
     return [Line("plan 1,000 nodes of 8 topologies", statistics.median(values), 2.0, "s", f"{spread(values)} s")]
+
+
+def _simulating(rounds: int) -> list[Line]:
+    lines = []
+    for policy in ("restricted", "single-numa-node"):
+        results = [seconds_to_simulate(pods=1000, policy=policy) for _ in range(rounds)]
+        values = [seconds for seconds, _, _ in results]
+        _, exclusive, refused = results[0]
+        what = f"simulate 1,000 pods on 256 CPUs, 8 NUMA nodes ({policy})"
+        detail = f"{spread(values)} s, memory Static, {exclusive} with CPUs of their own, {refused} refused"
+        lines.append(Line(what, statistics.median(values), 1.0, "s", detail))
+    return lines
 
 
 def _ansible(rounds: int, folder: Path) -> list[Line]:
@@ -103,13 +116,18 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="tunectl-bench-"))
     try:
         started = time.strftime("%Y-%m-%d %H:%M:%S")
-        lines = _help(options.rounds * 3) + _planning(options.rounds) + _ansible(options.rounds, folder)
+        lines = (
+            _help(options.rounds * 3)
+            + _planning(options.rounds)
+            + _simulating(options.rounds)
+            + _ansible(options.rounds, folder)
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for line in lines:
         goal = "the peer" if line.goal == float("inf") else f"goal {line.goal:g} {line.unit}"
         verdict = "" if line.goal == float("inf") else ("met" if line.met else "MISSED")
-        sys.stdout.write(f"{line.what:<52} {line.figure:8.3f} {line.unit}  {goal:<12} {verdict:<7} {line.detail}\n")
+        sys.stdout.write(f"{line.what:<64} {line.figure:8.3f} {line.unit}  {goal:<12} {verdict:<7} {line.detail}\n")
     if options.json is not None:
         rows = [{**asdict(line), "goal": None if line.goal == float("inf") else line.goal} for line in lines]
         options.json.write_text(json.dumps({"startedAt": started, "lines": rows}, indent=1) + "\n", encoding="utf-8")

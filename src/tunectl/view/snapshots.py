@@ -20,9 +20,10 @@ def snapshots_text(rows: Sequence[Mapping[str, Any]], screen: Screen) -> str:
 
 
 def _row(row: Mapping[str, Any], width: int) -> str:
+    numa = plural(row["numa_nodes"], "NUMA node")
     parts = [
         str(row["node"]).ljust(width),
-        f"{row['cores']} cores, {row['cpus']} CPUs, {plural(row['numa_nodes'], 'NUMA node')}, {memory_text(row['memory_kib'])}",
+        f"{row['cores']} cores, {row['cpus']} CPUs, {numa}, {memory_text(row['memory_kib'])}",
         str(row["fingerprint"]),
     ]
     return "  ".join(parts) + ("  simulated" if row["simulated"] else "")

@@ -124,10 +124,14 @@ class CpuPolicy:
         needed = {node for node, members in cpus.items() if not members.isdisjoint(reusable)}
         smallest = self._fewest_nodes(request)
         missing = request - len(reusable)
+        fitting = [subset for subset, room in zip(subsets, free) if room >= missing]
+        if needed:
+            fitting = [subset for subset in fitting if needed.issubset(subset.nodes)]
+        if not self.options.align_by_socket:
+            return [subset.preferred if len(subset.nodes) == smallest else subset.other for subset in fitting]
         return [
             subset.hint(preferred=len(subset.nodes) == smallest or self._is_socket_aligned(subset.nodes, smallest))
-            for subset, room in zip(subsets, free)
-            if room >= missing and (not needed or needed.issubset(subset.nodes))
+            for subset in fitting
         ]
 
     def _fewest_nodes(self, request: int) -> int:
@@ -260,7 +264,7 @@ class CpuPolicy:
     def _is_socket_aligned(self, nodes: Sequence[int], smallest: int) -> bool:
         sockets = len(self.machine.socket_cpus)
         per_socket = len(self.machine.node_cpus) // sockets
-        if not self.options.align_by_socket or per_socket == 0:
+        if per_socket == 0:
             return False
         touched = union(self.machine.node_cpus[node] for node in nodes)
         spanned = sum(1 for members in self.machine.socket_cpus.values() if not members.isdisjoint(touched))

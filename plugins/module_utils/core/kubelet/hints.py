@@ -190,14 +190,19 @@ def _narrowest(hints: Sequence[Hint]) -> int:
     return min((len(hint.nodes) for hint in hints if hint.nodes is not None), default=0)
 
 
-def _merged(every: frozenset[int], lists: Sequence[Sequence[Hint]]) -> list[frozenset[int]]:
+def _merged(every: frozenset[int], lists: Sequence[Sequence[Hint]]) -> tuple[frozenset[int], ...]:
     """Return the different sets, none of them empty, that the permutations of the lists have in common.
 
     Which of them is best does not depend on their order, nor on how often one comes up.
     """
+    return _common(
+        every, tuple(frozenset(every if hint.nodes is None else hint.nodes for hint in hints) for hints in lists)
+    )
+
+
+@lru_cache(maxsize=256)
+def _common(every: frozenset[int], lists: tuple[frozenset[frozenset[int]], ...]) -> tuple[frozenset[int], ...]:
     merged = {every}
-    for hints in lists:
-        sets = {hint.nodes for hint in hints}
-        own = {every if nodes is None else nodes for nodes in sets}
-        merged = {left & right for left in merged for right in own}
-    return [nodes for nodes in merged if nodes]
+    for sets in lists:
+        merged = {left & right for left in merged for right in sets}
+    return tuple(nodes for nodes in merged if nodes)

@@ -258,7 +258,7 @@ class MemoryPolicy:
         """Return the sets that keep single-node and grouped allocations apart."""
         grouped = mask(frozenset(name for name, node in self.state.items() if len(node.cells) > 1))
         used = {name: tuple(sorted(node.cells)) for name, node in self.state.items() if node.assignments > 0}
-        in_use = mask(frozenset(used))
+        in_use, groups = mask(frozenset(used)), set(used.values())
         found = []
         for index in indexes:
             subset = subsets[index]
@@ -266,7 +266,10 @@ class MemoryPolicy:
             if len(nodes) == 1:
                 is_apart = not subset.bits & grouped
             else:
-                is_apart = not subset.bits & in_use or all(used.get(node, nodes) == nodes for node in nodes)
+                # A group that is in use can only be used as it is.
+                is_apart = not subset.bits & in_use or (
+                    nodes in groups and all(used.get(node, nodes) == nodes for node in nodes)
+                )
             if is_apart:
                 found.append(index)
         return found

@@ -12,7 +12,7 @@ from ..quantity import format_bytes, round_up
 from .machine import KubeletMachine
 from .memory_policy import hugepage_kind
 from .node import KubeletNode
-from .planned_node import amount, pod_requests
+from .planned_node import amount
 from .pod import Container, Pod, Qos, Resources, whole_cpus
 from .refusal import container_at
 from .refused import Refused
@@ -122,7 +122,7 @@ def _fewer_cpus(refused: Refused, asked: Fraction) -> Iterator[Fraction]:
     if whole_cpus({"cpu": asked}):
         yield from map(Fraction, range(int(asked) - 1, 0, -1))
         return
-    others = pod_requests(refused.pod).get("cpu", Fraction(0)) - asked
+    others = refused.pod.total_requests.get("cpu", Fraction(0)) - asked
     left = refused.scheduler.left("cpu") - others
     if 0 < left < asked:
         yield left
@@ -143,7 +143,7 @@ def _more_cpus(refused: Refused, asked: Fraction) -> Iterator[Fraction]:
 
 def _less_memory(refused: Refused, kind: str, asked: Fraction, unit: int) -> list[Fraction]:
     """Sizes below the request: what whole groups of the freest, or largest, NUMA nodes have, in units."""
-    others = pod_requests(refused.pod).get(kind, Fraction(0)) - asked
+    others = refused.pod.total_requests.get(kind, Fraction(0)) - asked
     sums = [*_sums(refused.node, kind, "free"), *_sums(refused.node, kind, "allocatable")]
     sums = [total - others for total in (*sums, refused.scheduler.left(kind))]
     return sorted({Fraction(total // unit * unit) for total in sums if unit <= total // unit * unit < asked})[::-1]
@@ -151,7 +151,7 @@ def _less_memory(refused: Refused, kind: str, asked: Fraction, unit: int) -> lis
 
 def _more_memory(refused: Refused, kind: str, asked: Fraction, unit: int) -> list[Fraction]:
     """Sizes above the request: one unit more than what groups of the largest NUMA nodes have."""
-    others = pod_requests(refused.pod).get(kind, Fraction(0)) - asked
+    others = refused.pod.total_requests.get(kind, Fraction(0)) - asked
     sums = [total - others for total in _sums(refused.node, kind, "allocatable")]
     return sorted({Fraction((total // unit + 1) * unit) for total in sums if (total // unit + 1) * unit > asked})
 

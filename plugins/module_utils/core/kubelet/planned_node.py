@@ -13,7 +13,7 @@ from ..quantity import format_bytes, parse_quantity, round_up, threshold_bytes
 from .machine import KubeletMachine
 from .memory_policy import hugepage_kind
 from .node import Flavor, KubeletNode
-from .pod import Pod, aggregate_requests
+from .pod import Pod
 from .settings import ManagerSettings
 
 DEFAULT_MAX_PODS = 110
@@ -77,7 +77,7 @@ class Scheduler:
         found = []
         if self.pods >= self.max_pods:
             found.append(Shortage("pods", Fraction(1), Fraction(0), Fraction(self.max_pods)))
-        for name, size in pod_requests(pod).items():
+        for name, size in pod.total_requests.items():
             left = self.left(name)
             if is_judged(name) and size > 0 and size > left:
                 found.append(Shortage(name, size, left, self.allocatable.get(name, Fraction(0))))
@@ -90,7 +90,7 @@ class Scheduler:
     def take(self, pod: Pod) -> None:
         """Count a pod that runs."""
         self.pods += 1
-        for name, size in pod_requests(pod).items():
+        for name, size in pod.total_requests.items():
             self.used[name] = self.used.get(name, Fraction(0)) + size
 
     def fork(self) -> Scheduler:
@@ -121,11 +121,6 @@ class Shortage:
         return f"Insufficient {self.name}: {asked} asked for, {free} of {total} left"
 
 
-def pod_requests(pod: Pod) -> dict[str, Fraction]:
-    """Return what the scheduler counts for a pod: its own requests where set, else the peak of its containers."""
-    return {**aggregate_requests(pod.init, pod.app), **pod.requests}
-
-
 def is_judged(name: str) -> bool:
     """Return whether a simulation knows how much of a resource a node has: no devices, no disks."""
     return name in ("cpu", "memory") or name.startswith("hugepages-")
@@ -133,7 +128,7 @@ def is_judged(name: str) -> bool:
 
 def unjudged(pod: Pod) -> tuple[str, ...]:
     """Return the resources that a pod asks for and a simulation does not judge."""
-    return tuple(sorted(name for name, size in pod_requests(pod).items() if size > 0 and not is_judged(name)))
+    return tuple(sorted(name for name, size in pod.total_requests.items() if size > 0 and not is_judged(name)))
 
 
 def amount(name: str, size: Fraction) -> str:

@@ -68,6 +68,11 @@ class Pod:
         return any(_is_pod_level(name) for name in (*self.requests, *self.limits))
 
     @cached_property
+    def total_requests(self) -> Resources:
+        """What the scheduler counts for the pod: its own requests where set, else the peak of its containers."""
+        return {**aggregate_requests(self.init, self.app), **self.requests}
+
+    @cached_property
     def qos(self) -> Qos:
         """The class. Source: Kubernetes 1.36, `ComputePodQOS`."""
         if self.has_pod_resources:

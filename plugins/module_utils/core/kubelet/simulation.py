@@ -16,7 +16,7 @@ from .node import Admitted, KubeletNode
 from .planned_node import PlannedNode, Scheduler, unjudged
 from .pod import Container, Pod, Qos, whole_cpus
 from .refusal import arithmetic
-from .refused import Refused
+from .refused import Refused, Replays
 from .restart import Restart, restart_over
 from .settings import ManagerSettings
 from .ways_out import ways_out
@@ -135,6 +135,7 @@ class _Run:
     explain: bool = True
     admitted: list[Pod] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    replays: Replays = field(default_factory=Replays)
 
     def admit(self, pod: Pod) -> Outcome:
         lacking = self.scheduler.lacking(pod)
@@ -179,7 +180,8 @@ class _Run:
         refusal = replace(refusal, arithmetic=statements)
         if not self.explain or len(self.refused) > _MOST_EXPLAINED:
             return refusal
-        at = Refused(self.planned, node, self.scheduler, tuple(self.admitted), pod, rejection.container)
+        earlier = tuple(self.admitted)
+        at = Refused(self.planned, node, self.scheduler, earlier, pod, rejection.container, self.replays)
         return replace(refusal, changes=tuple(way.text for way in ways_out(at)))
 
     def _outcome(  # noqa: PLR0913  the parts of an outcome

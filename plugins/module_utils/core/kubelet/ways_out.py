@@ -45,7 +45,8 @@ def _of_the_pod(refused: Refused) -> Iterator[WayOut]:
 def _of_the_tier(refused: Refused) -> Iterator[WayOut]:
     done: set[str] = set()
     for other in other_nodes(refused.planned, refused):
-        if other.field not in done and refused.admits_on(other.planned):
+        there = None if other.field in done else refused.on(str(other), other.planned)
+        if there is not None and there.admits(refused.pod):
             done.add(other.field)
             yield WayOut(f"tier: {other}", refused.pod, other.planned)
 
@@ -56,7 +57,7 @@ def _pairs(refused: Refused) -> Iterator[WayOut]:
         yield WayOut(f"pod: {text}", pod, refused.planned)
     done: set[str] = set()
     for other in other_nodes(refused.planned, refused):
-        there = None if other.field in done else refused.on(other.planned)
+        there = None if other.field in done else refused.on(str(other), other.planned)
         for text, pod in itertools.islice(other_pods(there), 1) if there is not None else ():
             done.add(other.field)
             yield WayOut(f"tier: {other} and pod: {text}", pod, other.planned)
