@@ -23,9 +23,7 @@ def test_the_kubelets_files_are_decoded() -> None:
 
 
 def test_an_empty_file_is_none_and_a_missing_one_is_left_out() -> None:
-    assert snapshot_documents(_snapshot({f"{_DIRECTORY}/10-a.conf": ""})) == {
-        f"{_DIRECTORY}/10-a.conf": None
-    }
+    assert snapshot_documents(_snapshot({f"{_DIRECTORY}/10-a.conf": ""})) == {f"{_DIRECTORY}/10-a.conf": None}
 
 
 def test_of_several_documents_the_first_counts() -> None:
