@@ -9,6 +9,7 @@ import pytest
 from support.labs import topology_of_tree
 from support.oracles import oracle_dir
 
+from tunectl.adapters.node_trees import unpack_tree
 from tunectl.core.machine import topology_from_facts
 from tunectl.core.topology import Topology
 from tunectl.lab.machines import load_machine
@@ -41,5 +42,5 @@ def test_a_shipped_machine_equals_the_described_one(name: str, captured: str) ->
 @pytest.mark.parametrize(("name", "captured"), sorted(_CAPTURED.items()))
 def test_a_shipped_machine_equals_what_the_capture_shows(name: str, captured: str, tmp_path: Path) -> None:
     with tarfile.open(oracle_dir("ppc") / f"sysfs-{captured}.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+        unpack_tree(archive, tmp_path)
     assert _hardware(topology_from_facts(load_machine(name))) == _hardware(topology_of_tree(tmp_path))

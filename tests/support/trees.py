@@ -3,11 +3,13 @@
 import tarfile
 from pathlib import Path
 
+from tunectl.adapters.node_trees import unpack_tree
+
 
 def unpack(archive: Path, into: Path) -> Path:
     """Unpack a tree with `sys/` and `proc/` and return the directory."""
     with tarfile.open(archive) as tar:
-        tar.extractall(into, filter="data")
+        unpack_tree(tar, into)
     return into
 
 
