@@ -22,9 +22,12 @@ def is_path(name_or_path: str) -> bool:
 
 
 def find_tier(name_or_path: str, search: Sequence[str | Path] = ()) -> Path:
-    """Return the file of a tier; raises `TUN-1109` with the nearest name and the list for a name that is unknown."""
+    """Return the file of a tier; raises `TUN-1109` with the nearest name and the list for a name that is unknown.
+
+    Shape: a file name alone that is not in this folder is looked for where tiers are found by name.
+    """
     if is_path(name_or_path):
-        return Path(name_or_path)
+        return Path(name_or_path) if "/" in name_or_path else _file_of(Path(name_or_path), search)
     known = tier_files(search)
     if name_or_path in known:
         return known[name_or_path]
@@ -39,6 +42,12 @@ def find_tier(name_or_path: str, search: Sequence[str | Path] = ()) -> Path:
             ),
         )
     )
+
+
+def _file_of(path: Path, search: Sequence[str | Path]) -> Path:
+    if path.exists():
+        return path
+    return next((found for found in tier_files(search).values() if found.name == path.name), path)
 
 
 def tier_files(search: Sequence[str | Path] = ()) -> dict[str, Path]:

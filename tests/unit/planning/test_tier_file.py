@@ -340,3 +340,15 @@ def test_memory_quiet_holds_the_values_of_the_note() -> None:
         "kernel.sched_min_granularity_ns": "10000000",
     }
     assert (tier.memory.transparent_hugepages, tier.memory.thp_defrag) == ("madvise", "defer+madvise")
+
+
+def test_a_file_name_alone_is_also_looked_for_where_names_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tiers").mkdir()
+    (tmp_path / "tiers" / "mine.yaml").write_text("apiVersion: tunectl.io/v1alpha1\nkind: Tier\nname: mine\n")
+    monkeypatch.chdir(tmp_path)
+    assert load_tier("mine.yaml", [tmp_path / "tiers"]).name == "mine"
+    for elsewhere in ("./mine.yaml", "tiers/other.yaml", "other.yaml"):
+        with pytest.raises(InputError):
+            load_tier(elsewhere, [tmp_path / "tiers"])
+    (tmp_path / "mine.yaml").write_text("apiVersion: tunectl.io/v1alpha1\nkind: Tier\nname: mine\nsummary: here\n")
+    assert load_tier("mine.yaml", [tmp_path / "tiers"]).summary == "here"

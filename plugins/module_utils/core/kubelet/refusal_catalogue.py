@@ -55,9 +55,10 @@ REFUSALS: Mapping[str, RefusalDoc] = {
     "not-enough-cpus": RefusalDoc(
         "UnexpectedAdmissionError",
         "Too few CPUs are free.",
-        "The CPUs of the shared pool that are not reserved are fewer than the container asks for. The scheduler keeps "
-        "this from happening unless it counts with other numbers than the kubelet, as on machines with uneven cores.",
-        "Ask for fewer CPUs, or let pods end first.",
+        "The CPUs of the shared pool that are not reserved are fewer than the container asks for, though the scheduler "
+        "found room: it counts a pod at its peak, and the kubelet may hold more. CPUs of an init container stay with "
+        "the pod to its end, also where the containers after it got others, and uneven cores are counted by averages.",
+        "Ask for fewer CPUs, give init containers no more than the containers after them, or let pods end first.",
         _CPU,
     ),
     "no-acceptable-numa-hint": RefusalDoc(
