@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.changes import ChangePlanner, Changes
+from ..core.checks.files import check_foreign_files
 from ..core.desire import Desire, desire
 from ..core.desired import DesiredState, Platform
 from ..core.environment import NodeEnvironment, environment
+from ..core.findings import Verdict
 from ..core.fingerprint import hardware_fingerprint
 from ..core.hardware import pool_findings
 from ..core.jsonform import digest, to_json
@@ -137,6 +139,7 @@ class Planner:
             findings=(
                 *(replace(finding, subject=observed.node) for finding in target.wanted.findings),
                 *guard_node(desired, observed, artefacts.files),
+                *(one for one in check_foreign_files(desired, observed) if one.verdict is Verdict.FAIL),
             ),
             matching=found.matching,
             basis=basis[0],

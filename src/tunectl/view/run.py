@@ -75,7 +75,8 @@ def apply_text(result: ApplyResult, screen: Screen) -> str:
     for node, problems in result.problems.items():
         lines += _problems(node, problems, screen)
     lines += _failing(result.findings, screen)
-    lines.append(_checks(result.findings, screen))
+    if result.findings:
+        lines.append(_checks(result.findings, screen))
     if result.run is None:
         lines.append(
             f"nothing to do: {len(result.plan.nodes)} {_plural('node', len(result.plan.nodes))} of pool "
@@ -83,7 +84,8 @@ def apply_text(result: ApplyResult, screen: Screen) -> str:
         )
     else:
         lines.append(_closing(result.run, result.state))
-        lines.append(f"Next: tunectl verify --tier {result.plan.tier}        Undo: tunectl rollback {result.run.id}")
+        undo = f"        Undo: tunectl rollback {result.run.id}" if _changed(result.run) else ""
+        lines.append(f"Next: tunectl verify --tier {result.plan.tier}{undo}")
     if simulated:
         lines.append(screen.paint(SIMULATED, "dim"))
     return screen.text("\n".join(lines)) + "\n"
@@ -167,7 +169,13 @@ def _closing(run: Run, state: str) -> str:
     undone = f", {counts['undone']} undone" if counts["undone"] else ""
     waiting = f", {counts['not started']} not started" if counts["not started"] else ""
     changed = f"{counts['changed']} {_plural('node', counts['changed'])} changed"
-    return f"run {run.id} {state}   {changed}, {bad} failed{undone}{waiting}, {_took(run)}   rollback point kept"
+    kept = "   rollback point kept" if _changed(run) else ""
+    return f"run {run.id} {state}   {changed}, {bad} failed{undone}{waiting}, {_took(run)}{kept}"
+
+
+def _changed(run: Run) -> bool:
+    """Whether the run left something that a rollback would take back."""
+    return any(node.state == "changed" or node.after > node.before for node in run.nodes)
 
 
 def _took(run: Run) -> str:
