@@ -13,7 +13,7 @@ from tunectl.core.errors import InputError, problem
 from tunectl.core.kubelet.refusal_catalogue import REFUSALS
 from tunectl.core.tier_describe import FieldDoc, describe_fields
 
-_STAGES = {
+STAGES = {
     "1": "an input file, flag or tier is wrong; nothing was contacted",
     "2": "the plan cannot be made",
     "3": "a guard refused before anything was changed",
@@ -66,7 +66,7 @@ def _source(one: Explanation) -> str:
 
 def _everything() -> Iterator[Explanation]:
     for code, text in CODES.items():
-        stage = _STAGES.get(code.removeprefix("TUN-")[:1], "")
+        stage = STAGES.get(code.removeprefix("TUN-")[:1], "")
         yield Explanation(code, "error code", text, (("stage", stage),))
     for check, doc in CHECKS.items():
         yield Explanation(check, "check", doc.title, _parts(why=doc.why, fix=doc.remedy, source=doc.source))

@@ -11,21 +11,27 @@ from tunectl.core.errors import Problem
 
 API_VERSION = "tunectl.io/v1alpha1"
 
-EXIT_NAMES = {
-    0: "ok",
-    1: "failed",
-    2: "usage",
-    3: "differs",
-    4: "refused",
-    5: "unknown",
-    6: "declined",
-    7: "undone",
-    8: "busy",
-    70: "internal",
-    130: "interrupted",
+# Exit code -> its name, and when it is the one.
+EXIT_MEANINGS = {
+    0: ("ok", "Done, nothing left to do; all checks pass or do not apply."),
+    1: ("failed", "The work failed on at least one node and was not undone."),
+    2: ("usage", "A flag, file or tier is wrong; nothing was contacted."),
+    3: (
+        "differs",
+        "Something is not as it should be: failing checks, drift, refused pods, a kubelet that does not start.",
+    ),
+    4: ("refused", "A guard said no before anything was changed."),
+    5: ("unknown", "Something could not be measured or reached; no failure was found among what was."),
+    6: ("declined", "The answer was no, or one was needed and could not be asked for."),
+    7: ("undone", "The work failed and everything was rolled back."),
+    8: ("busy", "Another run holds the lock."),
+    70: ("internal", "A defect in tunectl."),
+    130: ("interrupted", "Ctrl-C, or the time of --timeout was over."),
 }
+EXIT_NAMES = {code: name for code, (name, _) in EXIT_MEANINGS.items()}
 
-_PRECEDENCE = (130, 70, 2, 8, 1, 7, 4, 6, 3, 5, 0)
+# Which exit code wins when several apply.
+PRECEDENCE = (130, 70, 2, 8, 1, 7, 4, 6, 3, 5, 0)
 
 
 @dataclass(frozen=True)
@@ -67,4 +73,4 @@ def envelope(result: Result, started_at: str, duration_s: float) -> dict[str, An
 
 def worst(codes: Sequence[int]) -> int:
     """Return the exit code that wins when several apply; 0 of none."""
-    return next((code for code in _PRECEDENCE if code in codes), 0)
+    return next((code for code in PRECEDENCE if code in codes), 0)
