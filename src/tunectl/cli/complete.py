@@ -79,6 +79,12 @@ def _checks(_ctx: click.Context) -> Iterator[str]:
     yield from CHECKS
 
 
+def _machines(_ctx: click.Context) -> Iterator[str]:
+    from tunectl.lab.machines import machine_names  # noqa: PLC0415  needed by shells only
+
+    yield from machine_names()
+
+
 def _words(_ctx: click.Context) -> Iterator[str]:
     from tunectl.app.explain import names  # noqa: PLC0415  needed by shells only
 
@@ -89,4 +95,5 @@ tiers = _completer(_tiers)
 nodes = _completer(_nodes)
 plans = _completer(_plans)
 checks = _completer(_checks)
+machines = _completer(_machines)
 words = _completer(_words)

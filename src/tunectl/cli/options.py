@@ -147,7 +147,8 @@ def command(  # noqa: PLR0913  the frame of a command has this many independent 
 
         for option in reversed(shared):
             click.option(*option.spellings, option.parameter, **option.settings)(run)
-        made = DocumentedCommand(name, kind=kind, callback=run, params=_declared(run), help=help or body.__doc__)
+        params = _in_order(_declared(run), len(bundles), len(shared))
+        made = DocumentedCommand(name, kind=kind, callback=run, params=params, help=help or body.__doc__)
         if parent is not None:
             parent.add_command(made)
         return made
@@ -167,6 +168,11 @@ class DocumentedCommand(click.Command):
 def _declared(run: Callable[..., Any]) -> list[click.Parameter]:
     params: list[click.Parameter] = run.__dict__.pop("__click_params__", [])
     return params[::-1]
+
+
+def _in_order(params: list[click.Parameter], bundled: int, shared: int) -> list[click.Parameter]:
+    """Return the parameters as the help lists them: what is worked on, the command's own, how it talks."""
+    return [*params[:bundled], *params[shared:], *params[bundled:shared]]
 
 
 def _output_option(formats: Sequence[str]) -> tuple[Option, ...]:

@@ -19,6 +19,7 @@ from tunectl.app.simulate import (
     targets_from_snapshots,
 )
 from tunectl.app.tiers import search_dirs
+from tunectl.cli import complete
 from tunectl.cli.inventory import named_inventory
 from tunectl.cli.options import command
 from tunectl.cli.planning import platform_of, snapshots_of, tier_of
@@ -50,8 +51,18 @@ class _Asked:
     options=("tier", "where", "snapshot", "platform"),
 )
 @click.option("--pods", "pods", multiple=True, metavar="FILE", help="Manifests; repeatable; - is stdin.")
-@click.option("--topology", metavar="NAME|SHAPE|FILE", help="A machine instead of nodes: `tunectl lab machines`.")
-@click.option("--compare", metavar="NAME|FILE", help="A second tier, on the same pods, beside the first.")
+@click.option(
+    "--topology",
+    metavar="NAME|SHAPE|FILE",
+    shell_complete=complete.machines,
+    help="A machine instead of nodes: a name of `tunectl lab machines`, a shape like 2s32c2t, or a file.",
+)
+@click.option(
+    "--compare",
+    metavar="NAME|FILE",
+    shell_complete=complete.tiers,
+    help="A second tier on the same pods, beside the first; --set is for the first.",
+)
 @click.option("--fill", is_flag=True, help="How many copies of the pod fit? The manifests must hold one workload.")
 @click.option(
     "--restart",

@@ -208,11 +208,13 @@ def _untouched(plan: PoolPlan) -> list[Setting]:
 
 
 def value_text(value: object) -> str:
-    """Return a wanted value as one line: text as it is, a flag as `set`, maps as key=value."""
+    """Return a wanted value as one line: text as it is, a flag as `set`, maps as key=value, memory by NUMA node."""
     if value is None:
         return "set"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict) and set(value) == {"numaNode", "limits"}:
+        return f"node {value['numaNode']} {value_text(value['limits'])}"
     if isinstance(value, dict):
         return " ".join(f"{key}={value_text(item)}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
