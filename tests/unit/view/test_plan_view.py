@@ -168,7 +168,7 @@ def test_of_two_maps_only_what_differs_is_shown() -> None:
 
 
 def test_values_and_places_as_people_write_them() -> None:
-    assert readable('[{"limits":{"memory":"1Mi"},"numaNode":0}]') == "limits=memory=1Mi numaNode=0"
+    assert readable('[{"limits":{"memory":"1Mi"},"numaNode":0}]') == "node 0 memory=1Mi"
     assert readable("{not json") == "{not json"
     assert [value_text(one) for one in (None, True, False, 3, ["a", "b"])] == ["set", "true", "false", "3", "a; b"]
     assert place_text(_ORIGIN) == "t.yaml:12"
