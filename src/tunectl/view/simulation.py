@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tunectl.app.simulate import Simulated
@@ -65,7 +66,10 @@ def _title(run: Simulated) -> str:
 
 def _rows(outcomes: Sequence[Outcome], screen: Screen, most: int) -> list[str]:
     notes: dict[str, int] = {}
-    rows = [row for outcome in outcomes for row in _outcome_rows(outcome, notes)]
+    alike = Counter(outcome.same_as for outcome in outcomes)
+    rows = [
+        row for outcome in outcomes if not outcome.same_as for row in _outcome_rows(outcome, notes, alike[outcome.pod])
+    ]
     shown = rows if len(rows) <= most + 1 else rows[:most]
     lines = table_lines(_columns(outcomes), shown, screen)
     if len(shown) < len(rows):
@@ -89,10 +93,12 @@ def _columns(outcomes: Sequence[Outcome]) -> list[Column]:
     ]
 
 
-def _outcome_rows(outcome: Outcome, notes: dict[str, int]) -> Iterator[list[str | Cell]]:
+def _outcome_rows(outcome: Outcome, notes: dict[str, int], alike: int) -> Iterator[list[str | Cell]]:
+    """Yield a row a container; of pods that are refused alike the first stands for the others, which are counted."""
     room = [str(outcome.free), str(len(outcome.shared))]
     if not outcome.admitted:
-        yield [Cell("✗", "bad"), outcome.pod, outcome.container or "-", Cell(outcome.reason, "bad"), "-", "-", *room]
+        name = f"{outcome.pod} +{alike}" if alike else outcome.pod
+        yield [Cell("✗", "bad"), name, outcome.container or "-", Cell(outcome.reason, "bad"), "-", "-", *room]
     for index, placement in enumerate(outcome.placements):
         head = [Cell("✓", "good"), outcome.pod] if index == 0 else ["", ""]
         yield [
@@ -175,8 +181,10 @@ def _restart_lines(restart: Restart, screen: Screen) -> list[str]:
         way = "tunectl apply drains the node and deletes the checkpoint first; by hand do the same"
         return [*lines, *labelled("way out", way, screen, 0)]
     where = "on the node now" if restart.live else "admitted above"
-    running = plural(restart.running, "pod")
-    lines = labelled("restart", f"{files}, the kubelet starts; {running} {where}, {restart.kept} kept", screen, 0)
+    pods = f"{plural(restart.running, 'pod')} {where}, {restart.kept} kept"
+    if restart.live and not restart.running:
+        pods = "no pod on the node holds CPUs or memory of its own"
+    lines = labelled("restart", f"{files}, the kubelet starts; {pods}", screen, 0)
     for name, reason in restart.killed[:_MOST_LISTED]:
         lines += labelled("", f"{screen.paint('✗', 'bad')} {name} is killed: {reason}", screen, 0)
     for move in restart.moved[:_MOST_LISTED]:

@@ -10,6 +10,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQTUVWXYZ"  # without those 
 _COLOURS = 6
 _MOST_NAMED = 12
 _MORE = "pod5.more"
+_POOL = "unassigned.pool"
 
 
 class _PodRoles:
@@ -40,7 +41,7 @@ class _PodRoles:
             return self._owner[cpu]
         if cpu in self._reserved:
             return "reserved"
-        return "offlined" if cpu in self._offline else "shared"
+        return "offlined" if cpu in self._offline else _POOL
 
 
 def simulation_map(run: Simulated) -> CpuMap:
@@ -55,6 +56,6 @@ def _legend(run: Simulated, roles: _PodRoles) -> Legend:
     return {
         "reserved": ("R", "reserved and shared" if runs_there else "reserved, no containers"),
         **roles.legend,
-        "shared": ("·", "shared pool" if result.planned.settings.is_static else "all containers"),
+        _POOL: ("·", "shared pool" if result.planned.settings.is_static else "all containers"),
         "offlined": ("x", "offline after boot"),
     }
