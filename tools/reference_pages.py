@@ -150,7 +150,7 @@ def commands() -> str:
     body = ["## Options of every command", "", *_table(("option", "what it does"), everywhere.items()), ""]
     for entry in COMMANDS:
         body += list(_command_section(entry.name, _command(entry.name), everywhere))
-    return _page("Commands", "`tunectl COMMAND --help` says the same.", body)
+    return _page("Commands", "`tunectl COMMAND --help`, or `-h`, says the same.", body)
 
 
 def _command(name: str) -> click.Command:
@@ -178,9 +178,9 @@ def _command_section(name: str, command: click.Command, everywhere: dict[str, st
 
 def _options(command: click.Command) -> dict[str, str]:
     context = click.Context(command)
-    records = [
-        param.get_help_record(context) for param in command.get_params(context) if isinstance(param, click.Option)
-    ]
+    # The help option is made anew, or not, by whoever asked before.
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    records = [option.get_help_record(context) for option in options if option.name != "help"]
     return {_code(record[0]): record[1] for record in records if record is not None}
 
 
