@@ -180,7 +180,7 @@ def _options(command: click.Command) -> dict[str, str]:
     context = click.Context(command)
     # The help option is made anew, or not, by whoever asked before.
     options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
-    records = [option.get_help_record(context) for option in options if option.name != "help"]
+    records = [option.get_help_record(context) for option in options if "--help" not in option.opts]
     return {_code(record[0]): record[1] for record in records if record is not None}
 
 
