@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.node_trees import build, picture
 from support.plays import run_tasks
+from support.pythons import oldest_python
 
 pytestmark = pytest.mark.ansible
 
@@ -31,20 +29,6 @@ BEFORE = {SWAPPINESS: (b"60\n", 0o644), "/etc/hostname": (b"n\n", 0o644)}
 
 def tree(folder: Path, name: str) -> Path:
     return build(folder / "nodes" / name, BEFORE)
-
-
-def oldest_python() -> str:
-    """Return the oldest Python that nodes may have, or skip."""
-    for name in ("python3.9", "python3.10"):
-        # a version manager's stand-in answers only when it is told which version is meant
-        for version in ("", name.removeprefix("python")):
-            given = {**os.environ, **({"PYENV_VERSION": version} if version else {})}
-            ask = [shutil.which(name) or "false", "-c", "import sys; print(sys.executable)"]
-            done = subprocess.run(ask, env=given, capture_output=True, text=True, check=False)
-            if done.returncode == 0 and done.stdout:
-                return done.stdout.strip()
-    # no package of the supported Debian brings one, so this cannot be made mandatory
-    pytest.skip("no Python 3.9 or 3.10 to run the module with")
 
 
 def test_real_check_diff_and_second_run_agree(tmp_path: Path) -> None:
