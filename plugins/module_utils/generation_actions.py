@@ -9,12 +9,15 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from .core.errors import RefusedError, problem
 
 REBOOT = "reboot"
 CHECKPOINTS = "kubelet-checkpoints"
 KUBELET_RESTART = "kubelet-restart"
+# Our own units: the old ones are stopped before the writing, the new ones started after it.
+UNITS = "units"
 
 # Source: kubelet pkg/kubelet/cm; a changed policy or reservation does not start on the old files.
 CHECKPOINT_FILES = ("/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/memory_manager_state")
@@ -27,10 +30,12 @@ _COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "kubelet-start": (("systemctl", "start", "kubelet.service"),),
 }
 _KUBELET_ACTIVE = ("systemctl", "is-active", "--quiet", "kubelet.service")
-_BEFORE = ("kubelet-stop",)
-_AFTER = ("daemon-reload", "update-grub", "kubelet-start")
+_UNITS_STOP, _UNITS_START = "units-stop", "units-start"
+_BEFORE = ("kubelet-stop", _UNITS_STOP)
+_AFTER = ("daemon-reload", "update-grub", _UNITS_START, "kubelet-start")
+_OWN_UNITS = "tunectl-*.service"
 
-ACTIONS = frozenset({REBOOT, CHECKPOINTS, KUBELET_RESTART, "daemon-reload", "update-grub"})
+ACTIONS = frozenset({REBOOT, CHECKPOINTS, KUBELET_RESTART, UNITS, "daemon-reload", "update-grub"})
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,7 @@ class Commands:
     sleep: Callable[[float], None] = time.sleep
     timeout_s: float = 120.0
     settle_s: float = 5.0
+    unit_directory: Path = Path("/etc/systemd/system")
 
     def before(self, actions: Sequence[str]) -> None:
         """Run what comes before the writing; raises `ActionError`."""
@@ -119,6 +125,8 @@ class Commands:
 
     def _run(self, step: str) -> None:
         command = self._command(step)
+        if not command:
+            return
         result = self.runner(command, self.timeout_s)
         if result.code != 0:
             raise ActionError(step, " ".join(command), result.output or f"it ended with {result.code}")
@@ -126,6 +134,9 @@ class Commands:
             self._watch_kubelet()
 
     def _command(self, step: str) -> tuple[str, ...]:
+        if step in (_UNITS_STOP, _UNITS_START):
+            units = sorted(path.name for path in self.unit_directory.glob(_OWN_UNITS))
+            return ("systemctl", step.rpartition("-")[2], *units) if units else ()
         choices = _COMMANDS[step]
         return next((command for command in choices if self.which(command[0])), choices[0])
 
@@ -142,8 +153,13 @@ class Commands:
 
 
 def expanded(actions: Sequence[str]) -> tuple[str, ...]:
-    """Return the steps of the actions: a kubelet restart is a stop before and a start after the writing."""
+    """Return the steps of the actions: a kubelet restart is a stop before and a start after the writing.
+
+    Units of ours are not started where the boot does it anyway: what they ask for may be there only then.
+    """
     steps = [name for name in actions if name in _COMMANDS]
+    if UNITS in actions:
+        steps += [_UNITS_STOP] if REBOOT in actions else [_UNITS_STOP, _UNITS_START]
     return ("kubelet-stop", *steps, "kubelet-start") if KUBELET_RESTART in actions else tuple(steps)
 
 

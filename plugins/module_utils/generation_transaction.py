@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .core.errors import FailedError, Problem, TunectlError, UndoneError, problem
 from .core.kernel_value import same_kernel_value
-from .generation_actions import ActionError, Commands
+from .generation_actions import REBOOT, ActionError, Commands
 from .generation_disk import Disk, DiskError, Image
 from .generation_journal import COMMITTED, UNDONE, UNFINISHED, Journal, Manifest, Records
 from .generation_runtime import Kernel
@@ -167,7 +167,8 @@ class Transaction:
         """Make what was put back effective; a kubelet that could not even be stopped is not started either."""
         stopped = not (isinstance(error, ActionError) and error.step == "kubelet-stop")
         if self.commands is not None and stopped:
-            self.commands.after(journal.actions)
+            # No boot follows, which would start our units.
+            self.commands.after([name for name in journal.actions if name != REBOOT])
 
     def recover(self) -> tuple[Recovery, ...]:
         """Undo what an earlier process began and did not finish; raises `FailedError` when that does not work."""

@@ -57,6 +57,7 @@ FILES = (
     "/var/lib/kubelet/memory_manager_state",
     "/etc/tmpfiles.d/tunectl.conf",
     "/var/lib/tunectl/current",
+    "/run/tunectl/irq-refused",
 )
 
 LISTINGS = (

@@ -14,6 +14,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.generation import Gen
 from ansible_collections.tunectl.node.plugins.module_utils.generation_actions import (
     CommandResult,
     Commands,
+    expanded,
     run_command,
 )
 from ansible_collections.tunectl.node.plugins.module_utils.generation_request import Request
@@ -39,6 +40,7 @@ class Node:
     ran: list[str] = field(default_factory=list)
     seen: list[tuple[bool, bool]] = field(default_factory=list)
     programs: Sequence[str] = ("systemctl", "update-grub")
+    units: Path = Path("/nonexistent")
 
     def __call__(self, command: Sequence[str], _timeout_s: float) -> CommandResult:
         text = " ".join(command)
@@ -52,6 +54,7 @@ class Node:
             which=lambda name: f"/bin/{name}" if name in self.programs else None,
             sleep=lambda _seconds: None,
             settle_s=2.0,
+            unit_directory=self.units,
         )
         return Generations(str(self.root), commands=commands)
 
@@ -69,6 +72,34 @@ def test_the_kubelet_is_stopped_before_and_started_after_the_writing(root: Path)
     assert set(node.seen[1:]) == {(True, False)}
     assert result.needs_reboot
     assert result.skipped_actions == ()
+
+
+def test_own_units_are_stopped_before_and_started_after_the_writing(root: Path, tmp_path: Path) -> None:
+    units = tmp_path / "units"
+    units.mkdir()
+    (units / "tunectl-interrupts.service").touch()
+    (units / "other.service").touch()
+    node = Node(root, units=units)
+    node.generations().apply(Request(ALL.files, actions=("daemon-reload", "units")))
+    name = "tunectl-interrupts.service"
+    assert node.ran == [f"systemctl stop {name}", RELOAD, f"systemctl start {name}"]
+
+
+def test_units_are_left_to_the_boot_where_one_follows_and_to_nobody_where_there_are_none(
+    root: Path, tmp_path: Path
+) -> None:
+    node = Node(root, units=tmp_path / "none")
+    node.generations().apply(Request(ALL.files, actions=("units", "daemon-reload")))
+    assert node.ran == [RELOAD]
+    assert expanded(("units", "daemon-reload", "reboot")) == ("daemon-reload", "units-stop")
+
+
+def test_units_that_were_stopped_for_nothing_run_again(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "tunectl-swap.service").touch()
+    node = Node(root, lambda command, count: command == GRUB and count == 1, units=tmp_path)
+    with pytest.raises(UndoneError):
+        node.generations().apply(Request(ALL.files, actions=("units", "update-grub", "reboot")))
+    assert node.ran[-1] == "systemctl start tunectl-swap.service"
 
 
 def test_a_second_apply_runs_nothing(root: Path) -> None:

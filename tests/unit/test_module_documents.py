@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.tunectl.node.plugins.module_utils.generation_actions import ACTIONS
 from ansible_collections.tunectl.node.plugins.modules.node_generation import ARGUMENTS
 from support.plays import REPOSITORY
 
@@ -67,3 +70,23 @@ def compare(options: dict[str, Any], spec: dict[str, Any]) -> None:
 def test_the_transaction_module_takes_exactly_what_it_documents() -> None:
     path = REPOSITORY / "plugins/modules/node_generation.py"
     compare(yaml.safe_load(constant(path, "DOCUMENTATION"))["options"], ARGUMENTS)
+
+
+def test_the_module_takes_every_action_that_a_plan_can_have() -> None:
+    schema = json.loads((REPOSITORY / "schemas/v1alpha1/plan.json").read_text(encoding="utf-8"))
+    document = yaml.safe_load(constant(REPOSITORY / "plugins/modules/node_generation.py", "DOCUMENTATION"))
+    assert set(document["options"]["actions"]["choices"]) == set(ACTIONS)
+    assert set(ARGUMENTS["actions"]["choices"]) == set(ACTIONS)
+    found = [one for one in _enums(schema) if "kubelet-restart" in one]
+    assert [set(one) for one in found] == [set(ACTIONS)]
+
+
+def _enums(value: Any) -> Iterator[list[Any]]:
+    if isinstance(value, dict):
+        if isinstance(value.get("enum"), list):
+            yield value["enum"]
+        for one in value.values():
+            yield from _enums(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _enums(one)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from .actual import Actual
 from .desired import DesiredState
-from .difference import Difference, file_changes, needed_actions, setting_changes
+from .difference import Difference, file_changes, needed_actions, setting_changes, without_kubelet
 from .observed import ObservedState, actual_of
 from .owned_settings import removed_settings
 from .plan import Change, NodeFile
@@ -59,18 +59,21 @@ class ChangePlanner:
         actual = {one.id: actual_of(observed, one, self.desired) for one in self.desired.settings}
         texts = {path: now.texts[path] for path in self._paths(now) if path in now.texts}
         found = tuple((one.value, bool(one.unknown)) for one in actual.values())
-        key = (found, tuple(sorted(texts.items())), tuple(sorted(now.owned.items())), now.absent & set(now.owned))
+        owned = tuple(sorted(now.owned.items()))
+        has_kubelet = observed.kubelet.present
+        key = (found, tuple(sorted(texts.items())), owned, now.absent & set(now.owned), has_kubelet)
         if key not in self._known:
-            self._known[key] = self._compute(now, actual)
+            self._known[key] = self._compute(now, actual, has_kubelet=has_kubelet)
         return self._known[key]
 
     def _paths(self, now: FilesNow) -> set[str]:
         return {item.path for item in self.files} | set(now.owned)
 
-    def _compute(self, now: FilesNow, actual: Mapping[str, Actual]) -> Changes:
+    def _compute(self, now: FilesNow, actual: Mapping[str, Actual], *, has_kubelet: bool) -> Changes:
         difference = setting_changes(self.desired, lambda setting: actual[setting.id])
         removed = removed_settings(self.desired, now)
         changes = (*difference.changes, *removed, *_files(self.files, now, difference, removed))
+        changes = changes if has_kubelet else without_kubelet(changes)
         return Changes(
             changes=changes,
             actions=needed_actions(changes, changed_paths(self.files, now), self.desired),

@@ -188,7 +188,7 @@ CHECKS: dict[str, CheckDoc] = {
     "irq.affinity.reserved-only": CheckDoc(
         title="Interrupts keep off the isolated CPUs",
         why="An interrupt on an isolated CPU stalls the pinned thread there.",
-        remedy="Apply the tier; interrupts set up before keep their place until a reboot.",
+        remedy="Apply the tier; on the node, systemctl status tunectl-interrupts tells how moving them went.",
         source="kernel core-api/irq/irq-affinity",
     ),
     "kernel.args.managed": CheckDoc(

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .actual import Actual
 from .comparison import holds, wanted_text
 from .desired import Area, DesiredState, Impact, Setting, highest
 from .plan import Change, ChangeKind, NodeFile
-from .plan_files import FilesNow, areas_of, text_digest
+from .plan_files import UNIT_DIRECTORY, FilesNow, areas_of, text_digest
 
 FILE_ID = "file."
 _SHOWN_DIGEST = 12
@@ -118,18 +118,28 @@ def _shown(digest: str | None) -> str | None:
 _PRICE_OF_REMOVAL = {Area.KUBELET: Impact.DRAIN, Area.CMDLINE: Impact.REBOOT, Area.MODULE: Impact.REBOOT}
 
 
+def without_kubelet(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return the changes as they cost on a node that has no kubelet: there is none to drain or to restart."""
+    return tuple(
+        replace(change, impact=Impact.LIVE) if change.impact in (Impact.RESTART, Impact.DRAIN) else change
+        for change in changes
+    )
+
+
 def needed_actions(changes: Iterable[Change], paths: Iterable[str], desired: DesiredState) -> tuple[str, ...]:
     """Return what makes exactly these changes effective, in order.
 
-    Shape: of daemon-reload, update-grub, kubelet-checkpoints, kubelet-restart, reboot. The checkpoints go where the
-    kubelet would refuse them: its policies, reservations, CPUs or hugepages changed.
+    Shape: of daemon-reload, units, update-grub, kubelet-checkpoints, kubelet-restart, reboot. The checkpoints go where
+    the kubelet would refuse them: its policies, reservations, CPUs or hugepages changed.
     """
     changed = tuple(changes)
     impacts = {change.impact for change in changed}
+    paths = tuple(paths)
     areas = {areas_of(path)[0] for path in paths}
     kubelet_moves = any(_touches_checkpoint(change, desired) for change in changed)
     named = {
         "daemon-reload": Area.SERVICE in areas,
+        "units": any(path.startswith(UNIT_DIRECTORY) and path.endswith(".service") for path in paths),
         "update-grub": Area.CMDLINE in areas,
         "kubelet-checkpoints": kubelet_moves,
         "kubelet-restart": kubelet_moves or bool(impacts & {Impact.RESTART, Impact.DRAIN}),

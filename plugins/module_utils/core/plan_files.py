@@ -16,7 +16,7 @@ from .plan import NodeFile
 from .snapshot import Snapshot
 
 GENERATIONS = "/var/lib/tunectl/generations"
-_UNIT_DIRECTORY = "/etc/systemd/system/"
+UNIT_DIRECTORY = "/etc/systemd/system/"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def text_digest(text: str) -> str:
 
 def areas_of(path: str) -> tuple[Area, ...]:
     """Return which settings a file of tunectl carries; units carry what no other file can."""
-    if path.startswith(_UNIT_DIRECTORY):
+    if path.startswith(UNIT_DIRECTORY):
         return (Area.SERVICE, Area.RUNTIME, Area.SWAP)
     return (_AREA_OF.get(posixpath.dirname(path), Area.KUBELET),)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from .tree import BOOT_ID, SWAPS, new_boot_id, read_kernel, write_files, write_h
 
 _WRITING = ("/bin/sh", "-c")
 _OPERANDS = 4
+_INTERRUPTS = "tunectl-interrupts"
+_AFFINITY = re.compile(r"/proc/irq/\d+/smp_affinity_list\Z")
 _SWAPS_HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 _SWAP_FIELDS = 4
 
@@ -53,6 +56,7 @@ def settle(root: Path, *, restart_kubelet: bool = False) -> Outcome:
     new_menu = menu(node.profile.kernel_release, root_uuid(node.name), arguments)
     moved = _read(root, MENU) != new_menu
     write_files(root, {MENU: new_menu})
+    _move_interrupts(kernel, unit_commands(root, UNIT))
     kubelet = _restart_kubelet(root, kernel) if restart_kubelet else None
     if kernel.online != before:
         write_hardware(root, kernel, before - kernel.online)
@@ -118,7 +122,17 @@ def _run_units(kernel: RunningKernel, commands: list[list[str]]) -> list[str]:
         if tuple(command[:2]) == _WRITING
         for pair in zip(command[_OPERANDS::2], command[_OPERANDS + 1 :: 2])
     ]
+    _move_interrupts(kernel, commands)
     return [f"{path}: {value}" for value, path in writes if not kernel.write(path, value)]
+
+
+def _move_interrupts(kernel: RunningKernel, commands: list[list[str]]) -> None:
+    """Move what can be moved, as the unit does that `commands` may hold; what the kernel refuses stays."""
+    for command in commands:
+        if command[_OPERANDS - 1 : _OPERANDS] == [_INTERRUPTS]:
+            for path in kernel.files():
+                if _AFFINITY.match(path):
+                    kernel.write(path, command[_OPERANDS])
 
 
 def _restart_kubelet(root: Path, kernel: RunningKernel) -> KubeletState:

@@ -7,6 +7,8 @@
 - debugfs and cpufreq: systemd-tmpfiles may run before /sys/kernel/debug is mounted and the driver is loaded, and
   would skip the value without a word.
 - Swap: no file switches it off.
+- Interrupts that were set up before the default affinity was: each is moved by itself, and moved back when the unit
+  stops. The kernel refuses some (managed, per CPU, timers); their numbers are kept for whoever verifies.
 
 All units are plain files. A drop-in of the kubelet's unit wants them, so that no link has to be made (and undone),
 and each kubelet restart runs them again.
@@ -18,6 +20,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..core.cpuset import CpuSet
 from ..core.desired import Area, DesiredState, Setting
 from ..core.environment import NodeEnvironment
 from ..core.grammar import check_unit_value
@@ -31,6 +34,8 @@ _DEBUGFS = "/sys/kernel/debug/"
 _FREQUENCY = re.compile(r"/sys/devices/system/cpu/cpu\d+/cpufreq/", re.ASCII)
 _HUGEPAGES = re.compile(r"/sys/devices/system/node/node\d+/hugepages/hugepages-\d+kB/nr_hugepages\Z", re.ASCII)
 _SHELL = ("/bin/sh", "-c")
+# The name under which the script runs, by which the simulated kernel knows it too.
+INTERRUPTS = "tunectl-interrupts"
 _TRIES = 60
 # $1 count, $2 file: as operands they need no quoting inside the script.
 _ALLOCATE = (
@@ -39,17 +44,35 @@ _ALLOCATE = (
 )
 # Pairs of value and file; one that fails does not keep the others from being written.
 _WRITE = 'failed=0; while [ "$#" -gt 1 ]; do echo "$1" > "$2" || failed=1; shift 2; done; exit "$failed"'
+# $1 CPU list. What was before is kept once, so that a second run does not take our own place for it.
+_MOVE = (
+    "mkdir -p /run/tunectl/irq; : > /run/tunectl/irq-refused; cd /proc/irq || exit 1; for n in [0-9]*; do "
+    "old=$(cat $n/smp_affinity_list 2>/dev/null) || continue; "
+    "[ -e /run/tunectl/irq/$n ] || echo $old > /run/tunectl/irq/$n; "
+    "echo $1 2>/dev/null > $n/smp_affinity_list || echo $n >> /run/tunectl/irq-refused; done"
+)
+_MOVE_BACK = (
+    "cd /run/tunectl/irq || exit 0; for n in [0-9]*; do "
+    "cat $n 2>/dev/null > /proc/irq/$n/smp_affinity_list; rm -f $n; done; rm -f /run/tunectl/irq-refused"
+)
+_DEFAULT_AFFINITY = "runtime./proc/irq/default_smp_affinity"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A oneshot unit that runs before the kubelet; `lines` are further lines of its [Unit] section."""
+    """A oneshot unit that runs before the kubelet.
+
+    Shape: `lines` are further lines of its [Unit] section, `service_lines` of its [Service] section; `stops` are run
+    when a unit that stays active is stopped.
+    """
 
     name: str
     what: str
     why: str
     commands: tuple[tuple[str, ...], ...]
     lines: tuple[str, ...] = ()
+    stops: tuple[tuple[str, ...], ...] = ()
+    service_lines: tuple[str, ...] = ()
 
 
 def is_late(setting: Setting) -> bool:
@@ -96,6 +119,16 @@ def _units(desired: DesiredState) -> Iterator[Unit]:
         why="writes values of debugfs and cpufreq once their files are there",
         commands=((*_SHELL, _WRITE, "tunectl", *pairs),) if pairs else (),
         lines=("RequiresMountsFor=/sys/kernel/debug",) if any(_DEBUGFS in word for word in pairs) else (),
+    )
+    ban = desired.get(_DEFAULT_AFFINITY)
+    allowed = CpuSet.parse_mask(str(ban.value)).format() if ban else ""
+    yield Unit(
+        name="tunectl-interrupts.service",
+        what="interrupts off the isolated CPUs",
+        why="moves the interrupts that were set up before the default affinity was",
+        commands=((*_SHELL, _MOVE, INTERRUPTS, check_unit_value(allowed, _DEFAULT_AFFINITY)),) if ban else (),
+        stops=((*_SHELL, _MOVE_BACK),),
+        service_lines=("RemainAfterExit=yes",),
     )
     swap_off = any(str(setting.value) == "off" for setting in desired.of(Area.SWAP))
     yield Unit(

@@ -1,10 +1,10 @@
-"""Labs: simulated nodes that belong to a folder. Bring up, list, take down."""
+"""Labs: simulated nodes and virtual machines that belong to a folder. Bring up, list, take down."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +15,11 @@ DEFAULT_POOL = "hpc-massive"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
 _POOL = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 _MOST_NODES = 1000
-KINDS = ("sim", "container", "vm")
+KINDS = ("sim", "vm")
+USUAL_DISTRO = "debian12"
+USUAL_MEMORY_MIB = 1024
+_USUAL_SHAPE = "2s2c2t"
+_LEAST_MEMORY_MIB, _MOST_MEMORY_MIB = 256, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,10 @@ class NodeSpec:
 
 @dataclass(frozen=True)
 class LabNode:
-    """One node of a lab. Scale: `memory_kib` kibibytes."""
+    """One node of a lab.
+
+    Scale: `memory_kib` kibibytes; `ssh_port` on this computer, 0 for simulated nodes, which are always running.
+    """
 
     name: str
     pool: str
@@ -40,6 +47,8 @@ class LabNode:
     numa_nodes: int
     memory_kib: int
     root: Path
+    ssh_port: int = 0
+    is_running: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,18 @@ class Lab:
     nodes: tuple[LabNode, ...]
     kind: str = "sim"
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its nodes are directory trees."""
+        return self.kind == "sim"
+
 
 @dataclass(frozen=True)
 class LabRequest:
-    """What `lab up` was asked for; without machines, shapes, snapshots and topologies it is the default cluster."""
+    """What `lab up` was asked for; without machines, shapes, snapshots and topologies it is the default cluster.
+
+    Scale: `memory_mib` mebibytes for each NUMA node of a virtual machine, 0 for the usual amount.
+    """
 
     name: str = DEFAULT_NAME
     kind: str = "sim"
@@ -65,13 +82,15 @@ class LabRequest:
     shapes: Sequence[str] = ()
     snapshots: Sequence[Path] = ()
     topologies: Sequence[Path] = ()
+    distro: str = ""
+    memory_mib: int = 0
     force: bool = False
 
     @property
     def is_default(self) -> bool:
         """Whether nothing but the name was said."""
-        chosen = (self.count, self.pool, self.profile, *self.machines, *self.shapes, *self.snapshots, *self.topologies)
-        return not any(chosen)
+        machines = (*self.machines, *self.shapes, *self.snapshots, *self.topologies)
+        return self.kind == "sim" and not any((self.count, self.pool, self.profile, *machines))
 
 
 class LabStore(Protocol):
@@ -105,8 +124,16 @@ class LabStore(Protocol):
         """Return the names of the labs of the folder, ascending."""
         ...
 
-    def create(self, name: str, specs: Sequence[NodeSpec]) -> Lab:
-        """Build a lab, whole or not at all, in place of one of that name."""
+    def create(self, name: str, kind: str, specs: Sequence[NodeSpec]) -> Lab:
+        """Build and start a lab, whole or not at all, in place of one of that name."""
+        ...
+
+    def start(self, name: str) -> Lab:
+        """Start the nodes of a lab that are off."""
+        ...
+
+    def cut(self, name: str, node: str) -> bool:
+        """Take the power from a node; return whether it ran."""
         ...
 
     def remove(self, name: str) -> bool:
@@ -116,11 +143,11 @@ class LabStore(Protocol):
 
 @dataclass(frozen=True)
 class LabUp:
-    """What `lab up` did: `created` is false when the lab was up already."""
+    """What `lab up` did: `created` is false when the lab was there already, `started` are the nodes that were off."""
 
     lab: Lab
     created: bool = True
-    notes: tuple[str, ...] = field(default=())
+    started: tuple[str, ...] = ()
 
 
 # The machine of the OpenShift report, and three that were captured: whole pools of equal nodes, and single ones.
@@ -140,7 +167,7 @@ def ensure_default_lab(store: LabStore) -> tuple[Lab, bool]:
     found = store.get(DEFAULT_NAME)
     if found is not None:
         return found, False
-    return store.create(DEFAULT_NAME, node_specs(store, LabRequest())), True
+    return store.create(DEFAULT_NAME, "sim", node_specs(store, LabRequest())), True
 
 
 def bring_up(store: LabStore, request: LabRequest) -> LabUp:
@@ -152,10 +179,11 @@ def bring_up(store: LabStore, request: LabRequest) -> LabUp:
     _check(store, request)
     found = None if request.force else store.get(request.name)
     if found is not None:
-        if not request.is_default:
-            _refuse_other_nodes(found, node_specs(store, request))
-        return LabUp(found, created=False)
-    return LabUp(store.create(request.name, node_specs(store, request)))
+        if _names_nodes(request):
+            _refuse_other_nodes(found, request, node_specs(store, request))
+        off = tuple(node.name for node in found.nodes if not node.is_running)
+        return LabUp(store.start(request.name) if off else found, created=False, started=off)
+    return LabUp(store.create(request.name, request.kind, node_specs(store, request)))
 
 
 def node_specs(store: LabStore, request: LabRequest) -> tuple[NodeSpec, ...]:
@@ -165,13 +193,15 @@ def node_specs(store: LabStore, request: LabRequest) -> tuple[NodeSpec, ...]:
             NodeSpec(name, pool, store.machine(machine), profile) for name, pool, machine, profile in _DEFAULT_CLUSTER
         )
     machines = [store.machine(name) for name in request.machines]
-    machines += [store.shape(text) for text in request.shapes]
+    machines += [store.shape(text) for text in _separate(request.shapes)]
     machines += [machine for path in request.snapshots for machine in store.captured(path)]
     machines += [store.described(path) for path in request.topologies]
-    machines = machines or [store.machine(_DEFAULT_CLUSTER[0][2])]
+    if not machines:
+        is_vm = request.kind == "vm"
+        machines = [store.shape(_USUAL_SHAPE) if is_vm else store.machine(_DEFAULT_CLUSTER[0][2])]
     count = request.count or len(machines)
     pool = request.pool or DEFAULT_POOL
-    profile = request.profile or _USUAL_PROFILE
+    profile = request.profile or request.distro or (USUAL_DISTRO if request.kind == "vm" else _USUAL_PROFILE)
     return tuple(
         NodeSpec(f"lab-{number + 1}", pool, machines[number % len(machines)], profile) for number in range(count)
     )
@@ -213,12 +243,32 @@ def find_node(store: LabStore, lab_name: str, node: str) -> LabNode:
     )
 
 
+def cut_power(store: LabStore, lab_name: str, node: str) -> tuple[LabNode, bool]:
+    """Take the power from a node and return it with whether it ran.
+
+    Sad paths: `InputError` TUN-1606, TUN-1607; TUN-1622 for a simulated node, which has no power.
+    """
+    found = find_node(store, lab_name, node)
+    lab = store.get(lab_name)
+    if lab is None or lab.is_simulated:
+        why = "it is a directory tree"
+        fix = "tunectl lab up --kind vm brings up machines that can lose their power"
+        what = "a simulated node has no power to cut"
+        raise InputError((problem("TUN-1622", what, where=f"lab power-cut {node}", why=why, fix=fix),))
+    return found, store.cut(lab_name, node)
+
+
+def _names_nodes(request: LabRequest) -> bool:
+    machines = (*request.machines, *request.shapes, *request.snapshots, *request.topologies)
+    return any((request.count, request.pool, request.profile, request.distro, *machines))
+
+
+def _separate(shapes: Sequence[str]) -> list[str]:
+    return [part.strip() for text in shapes for part in text.split(",")]
+
+
 def _check(store: LabStore, request: LabRequest) -> None:
-    if request.kind != "sim":
-        why = "this version has simulated nodes only; containers and virtual machines come later"
-        fix = "tunectl lab up --kind sim"
-        what = f"labs of kind {request.kind!r} are not in this version"
-        raise InputError((problem("TUN-1605", what, where=f"--kind {request.kind}", why=why, fix=fix),))
+    _check_kind(request)
     for flag, text, pattern in (("--name", request.name, _NAME), ("--pool", request.pool, _POOL)):
         if text and not pattern.match(text):
             why = "a name has small letters, digits and dashes, 40 at most, and begins with a letter or digit"
@@ -232,10 +282,25 @@ def _check(store: LabStore, request: LabRequest) -> None:
         raise InputError((problem("TUN-1604", f"{request.count} nodes cannot be built", where="--count", why=why),))
 
 
-def _refuse_other_nodes(found: Lab, specs: Sequence[NodeSpec]) -> None:
+def _check_kind(request: LabRequest) -> None:
+    only_sim = {"--profile": request.profile} if request.kind != "sim" else {}
+    only_vm = {"--distro": request.distro, "--memory": request.memory_mib} if request.kind == "sim" else {}
+    for flag, value in {**only_sim, **only_vm}.items():
+        if value:
+            other = "sim" if flag in only_sim else "vm"
+            what = f"{flag} is for labs of kind {other}"
+            why = f"this one is of kind {request.kind}"
+            raise InputError((problem("TUN-1605", what, where=flag, why=why, fix=f"add --kind {other}"),))
+    if request.memory_mib and not _LEAST_MEMORY_MIB <= request.memory_mib <= _MOST_MEMORY_MIB:
+        why = f"a NUMA node of a lab machine has {_LEAST_MEMORY_MIB} to {_MOST_MEMORY_MIB} MiB"
+        what = f"{request.memory_mib} MiB is no memory for a NUMA node"
+        raise InputError((problem("TUN-1604", what, where="--memory", why=why),))
+
+
+def _refuse_other_nodes(found: Lab, request: LabRequest, specs: Sequence[NodeSpec]) -> None:
     there = [(node.name, node.pool, node.machine, node.profile) for node in found.nodes]
     asked = [(spec.name, spec.pool, str(spec.machine.get("name", "")), spec.profile) for spec in specs]
-    if there != asked:
+    if there != asked or found.kind != request.kind:
         raise RefusedError(
             (
                 problem(

@@ -35,7 +35,7 @@ def named_inventory(session: Session, folder: Path | None = None) -> Path | None
 
 def _lab(session: Session, folder: Path) -> Path:
     # Only folders without an inventory need the lab.
-    from tunectl.adapters.lab_sim import FolderLabs  # noqa: PLC0415
+    from tunectl.adapters.lab_folder import FolderLabs  # noqa: PLC0415
     from tunectl.app.lab import ensure_default_lab  # noqa: PLC0415
 
     lab, created = ensure_default_lab(FolderLabs(folder))

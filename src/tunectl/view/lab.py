@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tunectl.app.lab import Lab, LabNode
+from tunectl.app.lab import Lab, LabNode, LabUp
 from tunectl.view.quantities import duration_text, memory_text, plural
 from tunectl.view.screen import Screen
 from tunectl.view.table import Column, table_lines
@@ -21,27 +21,43 @@ _COLUMNS = (
     Column("MEMORY", right=True),
     Column("SYSTEM"),
 )
+_MACHINES = (Column("NODE"), Column("STATE"), Column("SSH"))
 
 
-def lab_up_text(lab: Lab, screen: Screen, *, created: bool, seconds: float, is_default: bool) -> str:
+def lab_up_text(done: LabUp, screen: Screen, *, seconds: float, is_default: bool) -> str:
     """Return what `lab up` did. Scale: seconds."""
-    how = f"is ready in {duration_text(seconds)}" if created else "is up already"
+    lab = done.lab
+    took = duration_text(seconds)
+    how = f"is ready in {took}" if done.created else "is up already"
+    if done.started:
+        how = f"is up again in {took} ({', '.join(done.started)} was off)"
     machines = len({node.machine for node in lab.nodes})
-    head = f"lab {lab.name!r} {how}: {plural(len(lab.nodes), 'simulated node')}, {plural(machines, 'kind')} of machine"
+    head = f"lab {lab.name!r} {how}: {nodes_text(lab)}, {plural(machines, 'kind')} of machine"
     note = " (the default for this folder)" if is_default else ""
     lines = [head, *pool_lines(lab.nodes, screen), f"  inventory   {shown_path(lab.inventory)}{note}"]
     return screen.text("\n".join(lines) + "\n")
 
 
+def nodes_text(lab: Lab) -> str:
+    """Return how many nodes of which kind a lab has."""
+    return plural(len(lab.nodes), "simulated node" if lab.is_simulated else "virtual machine")
+
+
 def labs_text(labs: Sequence[Lab], screen: Screen) -> str:
-    """Return the labs of a folder, each with its pools."""
+    """Return the labs of a folder, each with its pools; virtual machines with their state and port."""
     if not labs:
         return screen.text("This folder has no lab.\n")
     lines: list[str] = []
     for lab in labs:
-        lines += [f"lab {lab.name!r}: {plural(len(lab.nodes), 'simulated node')}   {shown_path(lab.inventory)}"]
+        lines += [f"lab {lab.name!r}: {nodes_text(lab)}   {shown_path(lab.inventory)}"]
         lines += pool_lines(lab.nodes, screen)
+        if not lab.is_simulated:
+            lines += table_lines(_MACHINES, [_machine_row(node) for node in lab.nodes], screen)
     return screen.text("\n".join(lines) + "\n")
+
+
+def _machine_row(node: LabNode) -> tuple[str, str, str]:
+    return node.name, "running" if node.is_running else "off", f"127.0.0.1:{node.ssh_port}"
 
 
 def machines_text(machines: Sequence[Mapping[str, Any]], screen: Screen) -> str:

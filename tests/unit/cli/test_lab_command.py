@@ -14,7 +14,7 @@ import pytest
 import yaml
 from support.labs import topology_of_tree
 
-from tunectl.adapters.lab_sim import FolderLabs
+from tunectl.adapters.lab_folder import FolderLabs
 from tunectl.app.lab import ensure_default_lab
 from tunectl.cli.main import run
 from tunectl.core.machine import topology_from_facts, topology_to_facts
@@ -113,8 +113,13 @@ def test_a_described_machine_and_a_snapshot_become_nodes(folder: Path, capsys: C
 @pytest.mark.parametrize(
     ("args", "code", "exit_code"),
     [
-        (["up", "--kind", "vm"], "TUN-1605", 2),
-        (["up", "--kind", "container"], "TUN-1605", 2),
+        (["up", "--kind", "container"], "TUN-1000", 2),
+        (["up", "--distro", "debian12"], "TUN-1605", 2),
+        (["up", "--memory", "2048"], "TUN-1605", 2),
+        (["up", "--kind", "vm", "--profile", "debian12"], "TUN-1605", 2),
+        (["up", "--kind", "vm", "--memory", "5"], "TUN-1604", 2),
+        (["up", "--kind", "vm", "--distro", "slackware"], "TUN-1620", 2),
+        (["up", "--kind", "vm", "--machine", "xeon-8358-2s32c2t"], "TUN-1621", 2),
         (["up", "--shape", "2x4"], "TUN-1601", 2),
         (["up", "--machine", "cray"], "TUN-1600", 2),
         (["up", "--profile", "slackware"], "TUN-1602", 2),

@@ -47,14 +47,23 @@ def state(*settings: Setting) -> DesiredState:
     return DesiredState("t", "t", Platform.KUBEADM, Partition(), settings)
 
 
-def observed(files: Mapping[str, str] | None = None, owned: Mapping[str, str] | None = None) -> ObservedState:
-    texts = {"/proc/cmdline": "quiet", "/proc/sys/kernel/osrelease": "6.8.0\n", **(files or {})}
+KUBELET_MAIN = {"/var/lib/kubelet/config.yaml": "kind: KubeletConfiguration\n"}
+
+
+def observed(
+    files: Mapping[str, str] | None = None, owned: Mapping[str, str] | None = None, *, has_kubelet: bool = True
+) -> ObservedState:
+    kubelet = KUBELET_MAIN if has_kubelet else {}
+    texts = {"/proc/cmdline": "quiet", "/proc/sys/kernel/osrelease": "6.8.0\n", **kubelet, **(files or {})}
     listings: dict[str, tuple[str, ...]] = {}
     if owned is not None:
         listings["/var/lib/tunectl/generations"] = ("0001",)
         texts["/var/lib/tunectl/generations/0001/manifest.json"] = manifest(owned)
     absent = frozenset(("/proc/sys/vm/gone",))
-    return observe(Snapshot("n", texts, listings={**listings, "/proc/sys": ("kernel", "vm")}, absent=absent), {})
+    return observe(
+        Snapshot("n", texts, listings={**listings, "/proc/sys": ("kernel", "vm")}, absent=absent),
+        {path: {"kind": "KubeletConfiguration"} for path in kubelet},
+    )
 
 
 def manifest(owned: Mapping[str, str], outcome: str = "committed") -> str:
@@ -142,7 +151,7 @@ class TestFiles:
         assert ids(found.changes) == [("remove", f"file.{KUBELET_FILE}"), ("remove", f"file.{UNIT_FILE}")]
         assert [change.impact for change in found.changes] == [Impact.DRAIN, Impact.LIVE]
         assert all(change.wanted is None for change in found.changes)
-        assert found.actions == ("daemon-reload", "kubelet-checkpoints", "kubelet-restart")
+        assert found.actions == ("daemon-reload", "units", "kubelet-checkpoints", "kubelet-restart")
 
     def test_a_file_that_went_by_itself_is_no_removal(self) -> None:
         snapshot = Snapshot(
@@ -269,7 +278,7 @@ class TestActions:
                 ("kubelet-checkpoints", "kubelet-restart"),
             ),
             (kubelet("topologyManagerPolicy", "restricted", Impact.DRAIN), (KUBELET_FILE,), ("kubelet-restart",)),
-            (sysctl("vm.swappiness", "10"), (SYSCTL_FILE, UNIT_FILE), ("daemon-reload",)),
+            (sysctl("vm.swappiness", "10"), (SYSCTL_FILE, UNIT_FILE), ("daemon-reload", "units")),
         ],
     )
     def test_nothing_is_done_that_the_changes_do_not_need(
@@ -318,6 +327,17 @@ def test_after_every_wanted_value_is_there_nothing_is_left_to_do(tier: Tier, ran
         state_of[change.setting] = Actual(wanted_text(wanted))
     after = setting_changes(desired, lambda setting: state_of[setting.id])
     assert (after.changes, after.matching) == ((), len(desired.settings))
+
+
+def test_a_node_without_a_kubelet_has_none_to_drain_or_to_restart() -> None:
+    desired = state(kubelet("cpuManagerPolicy", "static", Impact.DRAIN), sysctl("vm.swappiness", "10"))
+    files = (NodeFile(KUBELET_FILE, "cpuManagerPolicy: static\n"),)
+    with_one = all_changes(desired, observed(), files)
+    without = all_changes(desired, observed(has_kubelet=False), files)
+    assert "kubelet-restart" in with_one.actions
+    assert without.actions == ()
+    assert {change.impact for change in without.changes} == {Impact.LIVE}
+    assert f"file.{KUBELET_FILE}" in [change.setting for change in without.changes]
 
 
 @given(TIERS, st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
+_FACTS = ("machines", "inventory", "profiles")
 _USERS = {"plugins/action/lab_reboot.py", "src/tunectl/adapters/lab_sim.py"}
 
 
@@ -20,8 +21,8 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _uses_the_lab(path: Path) -> bool:
-    # Descriptions of machines are facts: nothing about them is simulated.
-    names = {name for name in _imports(path) if not name.partition(".lab.")[2].startswith("machines")}
+    # Descriptions of machines and labs are facts: nothing about them is simulated.
+    names = {name for name in _imports(path) if not name.partition(".lab.")[2].startswith(_FACTS)}
     return any(name.startswith(("tunectl.lab.", ".lab", "..lab")) or ".module_utils.lab." in name for name in names)
 
 

@@ -18,6 +18,7 @@ from .statement import Statement, finding, verdict_of
 
 _BAN = "runtime./proc/irq/default_smp_affinity"
 _PATH = re.compile(r"/proc/irq/(\d+)/(effective_affinity_list|smp_affinity_list)\Z")
+_REFUSED = "/run/tunectl/irq-refused"
 _MOST_SHOWN = 6
 
 
@@ -35,14 +36,16 @@ def check_interrupts(desired: DesiredState, observed: ObservedState) -> Iterator
         said = Statement(f"no interrupt could be looked at: {why}", allowed.format(), asked_in=ban.asked_in)
         yield finding(check, Verdict.UNKNOWN, observed, said)
         return
-    bad = {number: (path, cpus) for number, (path, cpus) in places.items() if cpus & isolated}
+    there = {number: place for number, place in places.items() if place[1] & isolated}
+    fixed = _fixed(observed)
+    bad = {number: place for number, place in there.items() if number not in fixed}
     shown = list(bad.items())[:_MOST_SHOWN]
     yield finding(
         check,
         verdict_of(not bad),
         observed,
         Statement(
-            _message(bad, isolated, len(places)),
+            _message(bad, isolated, len(places)) + _fixed_text(len(there) - len(bad)),
             allowed.format(),
             "; ".join(f"irq {number} on {cpus}" for number, (_path, cpus) in shown),
             evidence=tuple(Evidence(path, cpus.format()) for _number, (path, cpus) in shown),
@@ -51,9 +54,19 @@ def check_interrupts(desired: DesiredState, observed: ObservedState) -> Iterator
     )
 
 
+def _fixed(observed: ObservedState) -> frozenset[int]:
+    """Return the interrupts that the kernel did not let our unit move: managed, per CPU, timers."""
+    words = (observed.snapshot.text(_REFUSED) or "").split()
+    return frozenset(int(word) for word in words if word.isdecimal())
+
+
+def _fixed_text(count: int) -> str:
+    return f"; {count} on isolated CPUs cannot be moved (the kernel refused: managed by their driver)" if count else ""
+
+
 def _message(bad: dict[int, tuple[str, CpuSet]], isolated: CpuSet, total: int) -> str:
     if not bad:
-        return f"all {total} interrupts stay off the isolated CPUs"
+        return f"of {total} interrupts all that can be moved stay off the isolated CPUs"
     numbers = ", ".join(str(number) for number in list(bad)[:_MOST_SHOWN])
     more = f" and {len(bad) - _MOST_SHOWN} more" if len(bad) > _MOST_SHOWN else ""
     return f"{len(bad)} of {total} interrupts go to isolated CPUs {isolated}: irq {numbers}{more}"

@@ -120,7 +120,8 @@ def _changed(requests: Resources, limits: Resources, kind: str, size: Fraction) 
 def _fewer_cpus(refused: Refused, asked: Fraction) -> Iterator[Fraction]:
     """Whole CPUs below the request; for the shared pool, what the scheduler has left of it."""
     if whole_cpus({"cpu": asked}):
-        yield from map(Fraction, range(int(asked) - 1, 0, -1))
+        # No more than there are: a request may be any number.
+        yield from map(Fraction, range(min(int(asked) - 1, len(refused.node.machine.cpus)), 0, -1))
         return
     others = refused.pod.total_requests.get("cpu", Fraction(0)) - asked
     left = refused.scheduler.left("cpu") - others

@@ -13,7 +13,7 @@ from support.simulations import burstable, container, guaranteed, planned_node, 
 
 from tunectl.core.kubelet.admission import Rejection
 from tunectl.core.kubelet.node import KubeletNode
-from tunectl.core.kubelet.other_pods import with_request
+from tunectl.core.kubelet.other_pods import other_pods, with_request
 from tunectl.core.kubelet.planned_node import PlannedNode, Scheduler
 from tunectl.core.kubelet.pod import Pod
 from tunectl.core.kubelet.refused import Refused
@@ -106,6 +106,22 @@ def test_fewer_cpus_are_as_many_as_are_admitted() -> None:
     for cpus in range(9, 15):
         (outcome,) = simulate(planned, [guaranteed("a", cpus)]).outcomes
         assert outcome.changes[0] == f"pod: cpu 8 instead of {cpus} for container c"
+
+
+def test_a_request_of_more_cpus_than_there_ever_were_is_answered_from_what_there_is() -> None:
+    planned = planned_node("1s4c2t", reserved="0-1")
+    tried: list[Pod] = []
+
+    class Counting(Refused):
+        def admits(self, pod: Pod) -> bool:
+            tried.append(pod)
+            return super().admits(pod)
+
+    at = _at(planned, [], guaranteed("p", "177516000000", "1Gi"))
+    counting = Counting(at.planned, at.node, at.scheduler, at.before, at.pod, at.container)
+    texts = [text for text, _pod in other_pods(counting)]
+    assert any(text.startswith("cpu 6 instead of") for text in texts)
+    assert len(tried) < 50
 
 
 def test_what_nothing_admits_has_no_way_out() -> None:

@@ -1,0 +1,1 @@
+"""Lab machines: Debian in QEMU, with a kernel, a boot loader and NUMA nodes of their own."""
