@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tunectl.adapters.ansible_runner import Event, Outcome, Playbooks
+from tunectl.adapters.ansible_event import Event
+from tunectl.adapters.ansible_failures import with_generation
+from tunectl.adapters.ansible_runner import Outcome, Playbooks
 from tunectl.core.errors import (
     FailedError,
     InputError,
@@ -175,18 +177,20 @@ def _step(event: Event, snapshot_step: Step) -> StepEvent | None:
 def _raise_failures(outcome: Outcome, *, changed_nothing: bool) -> None:
     state = "Nothing was changed." if changed_nothing else ""
     failed = tuple(item for problems in outcome.failed.values() for item in problems)
-    if failed:
-        raise _failure_class(failed)(_unique(failed), state)
-    if outcome.unreachable:
-        raise UnknownError(tuple(item for problems in outcome.unreachable.values() for item in problems), state)
+    silent = tuple(item for problems in outcome.unreachable.values() for item in problems)
+    if failed or silent:
+        # all that is wrong is said at once; what failed decides the exit code, what could not be looked at comes after
+        kind = _failure_class(failed) if failed else UnknownError
+        raise kind(_unique((*failed, *silent)), state)
     if outcome.status != "successful":
         raise _no_host_failed(outcome, state)
 
 
 def _failure_class(problems: Sequence[Problem]) -> type[TunectlError]:
-    """Return the error class that the code's thousands stand for."""
+    """Return the error class that the thousands of the codes stand for; the exit codes 2, 1, 4, 5 win in this order."""
     by_stage = {"1": InputError, "2": RefusedError, "3": RefusedError, "5": UnknownError}
-    return by_stage.get(problems[0].code.removeprefix("TUN-")[:1], FailedError)
+    kinds = {by_stage.get(one.code.removeprefix("TUN-")[:1], FailedError) for one in problems}
+    return next(kind for kind in (InputError, FailedError, RefusedError, UnknownError) if kind in kinds)
 
 
 def _unique(problems: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -215,6 +219,8 @@ def _outcome(outcome: Outcome, nodes: Sequence[str], directory: Path, *, stopped
     generations: dict[str, tuple[int, int]] = {}
     for node in nodes:
         result = outcome.results.get(node, {}).get("node_generation", {})
+        if node in problems:
+            problems[node] = with_generation(problems[node], result)
         generations[node] = (int(result.get("before_generation") or 0), int(result.get("generation") or 0))
         states[node] = _state(node, outcome, result)
     return CommitOutcome(tuple(_load(directory)), states, generations, problems, stopped)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tunectl.adapters.ansible_event import Event
+from tunectl.adapters.ansible_failures import problems_of
 from tunectl.adapters.collection import playbook, search_path
 from tunectl.core.errors import Problem, TunectlError
 
@@ -25,19 +27,6 @@ _RESULT_EVENTS = {
     "runner_on_skipped": "skipped",
 }
 _OUTPUT_TAIL = 12
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened on one host. `state` is start, ok, changed, failed, unreachable, skipped or retry."""
-
-    host: str
-    action: str
-    task: str
-    state: str
-    duration_s: float = 0.0
-    result: Mapping[str, Any] = field(default_factory=dict)
-    ignored: bool = False
 
 
 @dataclass
@@ -194,7 +183,7 @@ class _Session:
         event = _event(data, state, result)
         self._outcome.results.setdefault(event.host, {})[event.action] = result
         if state == "unreachable":
-            self._outcome.unreachable[event.host] = (_unreachable(event),)
+            self._outcome.unreachable[event.host] = problems_of(event)
         elif state == "failed" and not event.ignored:
             self._outcome.failed[event.host] = problems_of(event)
         return event
@@ -211,49 +200,6 @@ def _event(data: Mapping[str, Any], state: str, result: Mapping[str, Any] | None
         result=result or {},
         ignored=bool(data.get("ignore_errors")),
     )
-
-
-def problems_of(event: Event) -> tuple[Problem, ...]:
-    """Return what a failed task said: its own problems where it carries them, else its message."""
-    carried = event.result.get("tunectl_errors") or []
-    if carried:
-        return tuple(
-            Problem(
-                code=str(item.get("code", "")),
-                what=str(item.get("message", "")),
-                where=str(item.get("location", "")),
-                why=str(item.get("why", "")),
-                fix=str(item.get("hint", "")),
-            )
-            for item in carried
-        )
-    message = str(event.result.get("msg") or event.result.get("module_stderr") or "the task failed without a message")
-    return (
-        Problem(
-            code="TUN-4001",
-            what=f"{event.action} failed on {event.host}",
-            where=event.host,
-            why=_first_lines(message),
-            fix="run again with -vv to see what Ansible says",
-        ),
-    )
-
-
-def _unreachable(event: Event) -> Problem:
-    message = str(event.result.get("msg") or "no answer")
-    return Problem(
-        code="TUN-5001",
-        what=f"{event.host} could not be reached",
-        where=event.host,
-        why=_first_lines(message),
-        fix=f"ansible -m ansible.builtin.ping {event.host} shows the connection alone; "
-        f"--node '!{event.host}' leaves the node out",
-    )
-
-
-def _first_lines(text: str, limit: int = 400) -> str:
-    joined = " ".join(text.split())
-    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
 
 
 class PlaybookError(TunectlError):
