@@ -8,11 +8,13 @@ import base64
 import json
 import os
 import tempfile
+import time
 import zlib
 from pathlib import Path
 from typing import Any
 
 from ansible.plugins.action import ActionBase  # type: ignore[import-untyped]
+from ansible_collections.tunectl.node.plugins.module_utils.core.bootstrap.machine_facts import FACTS
 from ansible_collections.tunectl.node.plugins.module_utils.core.errors import FailedError, problem
 from ansible_collections.tunectl.node.plugins.module_utils.core.fingerprint import hardware_fingerprint
 from ansible_collections.tunectl.node.plugins.module_utils.core.snapshot import Snapshot
@@ -24,7 +26,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     _supports_check_mode = True
     _supports_async = False
-    _VALID_ARGS = frozenset({"root", "node", "sysctls", "paths", "dest", "packed"})
+    _VALID_ARGS = frozenset({"root", "node", "sysctls", "paths", "bootstrap", "names", "dest", "packed"})
 
     def run(self, tmp: None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return where the snapshot is and what it is of; without `dest` the snapshot itself."""
@@ -36,21 +38,28 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         args["node"] = str(args.get("node") or variables.get("inventory_hostname", ""))
         if not args.get("root"):
             args["root"] = str(variables.get("tunectl_root") or "/")
+        before = time.time()
         answer = self._execute_module(module_name="tunectl.node.node_snapshot", module_args=args, task_vars=variables)
         if "snapshot" not in answer:
             # The module's own words: unreachable, failed, or no Python on the node.
             result.update(answer)
             return result
         try:
-            result.update(_kept(str(answer["snapshot"]), Path(str(dest)).absolute() if dest else None))
+            result.update(
+                _kept(str(answer["snapshot"]), (before, time.time()), Path(str(dest)).absolute() if dest else None)
+            )
         except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
             result.update(failure(error))
         return result
 
 
-def _kept(packed: str, dest: Path | None) -> dict[str, Any]:
+def _kept(packed: str, asked_between: tuple[float, float], dest: Path | None) -> dict[str, Any]:
     text = zlib.decompress(base64.b64decode(packed)).decode()
     document = json.loads(text)
+    if FACTS in document.get("facts", {}):
+        # what the controller's clock said before and after bounds how far the node's clock is from it
+        document["facts"][FACTS]["asked_between"] = list(asked_between)
+        text = json.dumps(document, separators=(",", ":"))
     snapshot = Snapshot.from_json(document)
     result: dict[str, Any] = {
         "changed": False,

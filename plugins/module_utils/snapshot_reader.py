@@ -12,7 +12,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .core.snapshot import Snapshot
 from .rooted_files import RootedFiles
@@ -45,13 +45,20 @@ _SYSCTL_DEPTH = 2
 _KUBELET_STANZA = re.compile(r"^Package: kubelet\n(?:.+\n)*", re.MULTILINE)
 
 
-def read_snapshot(
-    root: str, node: str, sysctls: Sequence[str] = (), extra_paths: Sequence[str] = (), *, taken_at: str = ""
+def read_snapshot(  # noqa: PLR0913  what to read beside the usual has several kinds
+    root: str,
+    node: str,
+    sysctls: Sequence[str] = (),
+    extra_paths: Sequence[str] = (),
+    *,
+    taken_at: str = "",
+    extra: Callable[[RootedFiles], Mapping[str, object]] | None = None,
 ) -> Snapshot:
     """Return what a node's files say, read below `root`; never raises for a file.
 
     Shape: `sysctls` are dotted names read besides the usual ones and those that the node's sysctl.d files mention;
     `extra_paths` are absolute, `*` matches within one component. `taken_at` replaces the clock.
+    `extra` reads more files and returns more facts.
     Sad paths: `ValueError` for a path of the caller that is not absolute.
     """
     for path in extra_paths:
@@ -72,6 +79,7 @@ def read_snapshot(
     _owned(files)
     for path in extra_paths:
         _extra(files, path)
+    more = extra(files) if extra else {}
     return Snapshot(
         node=node,
         files=files.files,
@@ -79,7 +87,7 @@ def read_snapshot(
         listings=files.listings,
         unreadable=files.unreadable,
         absent=frozenset(files.absent),
-        facts=_facts(files, release, taken_at),
+        facts={**_facts(files, release, taken_at), **more},
         simulated=bool(files.base) and files.exists(SIMULATED_MARKER),
     )
 

@@ -39,6 +39,18 @@ options:
     type: list
     elements: str
     default: []
+  bootstrap:
+    description:
+      - Whether to read also what a bootstrap needs to know of a machine, such as programs and their versions, free
+        ports, the clock, and which files of a cluster are there. Of credentials only the presence is noted.
+    type: bool
+    default: false
+  names:
+    description:
+      - With O(bootstrap), host names to look up on the node.
+    type: list
+    elements: str
+    default: []
   dest:
     description:
       - Where on the controller the snapshot is written. A name that ends in C(.json) is the file; any other is a
@@ -113,9 +125,23 @@ import base64
 import json
 import os
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule  # type: ignore[import-untyped]
+from ansible_collections.tunectl.node.plugins.module_utils.rooted_files import RootedFiles
 from ansible_collections.tunectl.node.plugins.module_utils.snapshot_reader import read_snapshot
+
+
+def _extra(params: dict[str, Any]) -> Callable[[RootedFiles], dict[str, object]] | None:
+    if not params["bootstrap"]:
+        return None
+    # ordinary snapshots do without the time that it takes to load this
+    from ansible_collections.tunectl.node.plugins.module_utils.snapshot_bootstrap import (  # noqa: PLC0415
+        read_bootstrap,
+    )
+
+    return lambda files: {"bootstrap": read_bootstrap(files, params["names"])}
 
 
 def main() -> None:
@@ -126,6 +152,8 @@ def main() -> None:
             "node": {"type": "str"},
             "sysctls": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "str", "default": []},
+            "bootstrap": {"type": "bool", "default": False},
+            "names": {"type": "list", "elements": "str", "default": []},
             "dest": {"type": "path"},
             "packed": {"type": "bool", "default": False},
         },
@@ -136,7 +164,9 @@ def main() -> None:
         module.fail_json(msg=f"{root} is no directory on the node, so nothing below it can be read")
     node = module.params["node"] or os.uname().nodename
     try:
-        snapshot = read_snapshot(root, node, module.params["sysctls"], module.params["paths"])
+        snapshot = read_snapshot(
+            root, node, module.params["sysctls"], module.params["paths"], extra=_extra(module.params)
+        )
     except ValueError as error:
         module.fail_json(msg=f"paths: {error}")
     document = snapshot.to_json()

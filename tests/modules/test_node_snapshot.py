@@ -169,6 +169,8 @@ def test_little_is_shipped_to_nodes() -> None:
         "snapshot_reader.py",
         "snapshot_hardware.py",
         "snapshot_paths.py",
+        "snapshot_bootstrap.py",
         "rooted_files.py",
+        "core/bootstrap/places.py",
         "core/snapshot.py",
     }

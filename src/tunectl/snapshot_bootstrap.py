@@ -1,0 +1,1 @@
+../../plugins/module_utils/snapshot_bootstrap.py
