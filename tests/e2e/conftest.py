@@ -67,7 +67,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         pytest.skip(reason)
     kept = os.environ.get("TUNECTL_E2E_FOLDER")
     made = Machines(Path(kept) if kept else tmp_path_factory.mktemp("lab"))
-    made.tunectl("lab", "up", "--kind", "vm", "--count", "2", "--shape", "2s2c2t")
+    made.tunectl("lab", "up", "--kind", "vm", "--count", "2", "--shape", "2s2c1t")
     yield made
     if not kept:
         made.tunectl("lab", "down")

@@ -37,15 +37,17 @@ def check_interrupts(desired: DesiredState, observed: ObservedState) -> Iterator
         yield finding(check, Verdict.UNKNOWN, observed, said)
         return
     there = {number: place for number, place in places.items() if place[1] & isolated}
-    fixed = _fixed(observed)
-    bad = {number: place for number, place in there.items() if number not in fixed}
+    fixed = {number for number in there if number in _fixed(observed)}
+    asked = {number: _asked(observed, number) for number in there if number not in fixed}
+    moving = {number for number, cpus in asked.items() if cpus and not cpus & isolated}
+    bad = {number: place for number, place in there.items() if number not in fixed | moving}
     shown = list(bad.items())[:_MOST_SHOWN]
     yield finding(
         check,
         verdict_of(not bad),
         observed,
         Statement(
-            _message(bad, isolated, len(places)) + _fixed_text(len(there) - len(bad)),
+            _message(bad, isolated, len(places)) + _rest_text(len(fixed), len(moving)),
             allowed.format(),
             "; ".join(f"irq {number} on {cpus}" for number, (_path, cpus) in shown),
             evidence=tuple(Evidence(path, cpus.format()) for _number, (path, cpus) in shown),
@@ -60,8 +62,20 @@ def _fixed(observed: ObservedState) -> frozenset[int]:
     return frozenset(int(word) for word in words if word.isdecimal())
 
 
-def _fixed_text(count: int) -> str:
-    return f"; {count} on isolated CPUs cannot be moved (the kernel refused: managed by their driver)" if count else ""
+def _asked(observed: ObservedState, number: int) -> CpuSet:
+    """Return where an interrupt shall go: x86 moves many only when they next arrive, and shows the old place till then.
+
+    Source: kernel core-api/irq/irq-affinity, `kernel/irq/migration.c`.
+    """
+    return _cpus(observed.snapshot.files.get(f"/proc/irq/{number}/smp_affinity_list", ""))
+
+
+def _rest_text(fixed: int, moving: int) -> str:
+    texts = (
+        f"; {fixed} on isolated CPUs cannot be moved (the kernel refused: managed by their driver)" if fixed else "",
+        f"; {moving} leave them with their next interrupt" if moving else "",
+    )
+    return "".join(texts)
 
 
 def _message(bad: dict[int, tuple[str, CpuSet]], isolated: CpuSet, total: int) -> str:

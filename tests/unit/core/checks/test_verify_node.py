@@ -301,6 +301,29 @@ def test_a_stopped_tuner_with_a_profile_left_behind_is_no_conflict() -> None:
     assert _verify(_desired(), {"/etc/tuned/active_profile": "balanced\n"})["tuner.conflict"].verdict is Verdict.PASS
 
 
+def test_an_interrupt_that_the_kernel_refuses_to_move_is_said_and_is_no_failure() -> None:
+    files = {
+        "/proc/irq/87/smp_affinity_list": "5\n",
+        "/proc/irq/87/effective_affinity_list": "5\n",
+        "/run/tunectl/irq-refused": "2\n87\n",
+    }
+    finding = _verify(_desired(_BAN), files)["irq.affinity.reserved-only"]
+    assert finding.verdict is Verdict.PASS
+    assert "1 on isolated CPUs cannot be moved" in finding.message
+    assert (
+        _verify(_desired(_BAN), {**files, "/run/tunectl/irq-refused": "2\n"})["irq.affinity.reserved-only"].verdict
+        is Verdict.FAIL
+    )
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [("0-1", Verdict.PASS), ("0-2", Verdict.FAIL), (None, Verdict.FAIL)])
+def test_an_interrupt_that_leaves_when_it_next_arrives_is_on_its_way(asked: str | None, verdict: Verdict) -> None:
+    files = {"/proc/irq/87/smp_affinity_list": asked, "/proc/irq/87/effective_affinity_list": "5\n"}
+    finding = _verify(_desired(_BAN), files)["irq.affinity.reserved-only"]
+    assert finding.verdict is verdict
+    assert ("1 leave them with their next interrupt" in finding.message) is (verdict is Verdict.PASS)
+
+
 def test_irqbalance_is_no_rival() -> None:
     assert _verify(_desired(), {"/proc/99/comm": "irqbalance\n"})["tuner.conflict"].verdict is Verdict.PASS
 
