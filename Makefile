@@ -22,8 +22,16 @@ demo: runtime ## bring up a simulated lab, apply two tiers, verify, report
 	@tools/demo
 
 .PHONY: test
-test: lint ## set up everything, lint, run all tests
+test: lint $(if $(TUNECTL_REQUIRE_ALL),molecule e2e) ## set up everything, lint, run the tests
 	@$(BIN)/pytest -n auto $(PYTEST_ARGS)
+
+.PHONY: molecule
+molecule: dev ## test every role in containers with systemd (podman, runc)
+	@tools/molecule test --all
+
+.PHONY: e2e
+e2e: dev ## test on virtual machines that boot (QEMU), about ten minutes
+	@$(BIN)/pytest -m e2e $(PYTEST_ARGS) tests/e2e
 
 .PHONY: lint
 lint: dev ## ruff, mypy, import rules, yamllint, ansible-lint, spelling, collection build

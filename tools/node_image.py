@@ -21,6 +21,16 @@ CONF = Path(__file__).with_name("containers.conf")
 _PROGRAMS = {"podman": "podman", "runc": "runc", "mmdebstrap": "mmdebstrap"}
 _COMMON = ("systemd-sysv", "dbus", "openssh-server", "kmod", "procps", "iproute2")
 _FULL = ("python3", "sudo", "grub2-common")
+_MASKED = (
+    "systemd-udevd.service",
+    "systemd-udev-trigger.service",
+    "systemd-resolved.service",
+    "getty.target",
+    "console-getty.service",
+    "apt-daily.timer",
+    "apt-daily-upgrade.timer",
+    "e2scrub_all.timer",
+)
 _HOOKS = (
     # A star is no password and no lock: sshd refuses locked accounts.
     """chroot "$1" useradd --create-home --shell /bin/bash --password '*' lab""",
@@ -28,10 +38,11 @@ _HOOKS = (
     """printf 'PasswordAuthentication no\\nStrictModes no\\n' >"$1/etc/ssh/sshd_config.d/lab.conf" """.strip(),
     'mkdir -p "$1/boot/grub" "$1/etc/default/grub.d" "$1/run/sshd"',
     # These need a machine, or time that tests do not have.
-    'chroot "$1" systemctl mask systemd-udevd.service systemd-udev-trigger.service systemd-resolved.service '
-    "getty.target console-getty.service apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer",
+    f'chroot "$1" systemctl mask {" ".join(_MASKED)}',
 )
-_SUDO = """printf 'lab ALL=(ALL) NOPASSWD:ALL\\n' >"$1/etc/sudoers.d/lab" && chmod 0440 "$1/etc/sudoers.d/lab" """.strip()
+_SUDO = (
+    """printf 'lab ALL=(ALL) NOPASSWD:ALL\\n' >"$1/etc/sudoers.d/lab" && chmod 0440 "$1/etc/sudoers.d/lab" """.strip()
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -138,7 +138,7 @@ class Drafts:
             actions=actions,
             tier=self._tier_of(target.number),
             restores=target.number,
-            releases=True,
+            releases=not self._is_back_at(target.number, current.number),
         )
         draft = values.draft(goal, manifest, changed, foreign)
         return replace(draft, previous=current.number, needs_reboot=self._booted_since(undone))
@@ -260,6 +260,11 @@ class Drafts:
     def _tier_of(self, number: int) -> str:
         journal = self._records.journal(number) if number else None
         return journal.tier if journal is not None else ""
+
+    def _is_back_at(self, target: int, current: int) -> bool:
+        """Return whether the current generation is a rollback to just that one: then nothing is left to be released."""
+        journal = self._records.journal(current) if current else None
+        return target == current or (journal is not None and journal.restores == target)
 
     def _booted_since(self, undone: Sequence[Journal]) -> bool:
         """Return whether going back needs a reboot; not when the node never booted into what is taken back."""

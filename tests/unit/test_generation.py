@@ -173,6 +173,22 @@ def test_rollback_reaches_any_earlier_generation(root: Path) -> None:
     assert [item["restores"] for item in node.history()[4:]] == [3, 1, 2, 0, 4]
 
 
+@pytest.mark.parametrize("to", [0, 1])
+def test_going_back_to_where_the_node_is_already_does_nothing_until_it_has_moved(root: Path, to: int) -> None:
+    node = Generations(str(root))
+    node.apply(FIRST)
+    node.apply(SECOND)
+    assert node.rollback(to).changed
+    before = picture(root)
+    assert not node.rollback(to).changed
+    assert not node.rollback(3).changed
+    assert len(node.history()) == 3
+    assert picture(root) == before
+    node.apply(SECOND)
+    assert node.rollback(to).changed
+    assert picture(root) == before
+
+
 def test_after_a_rollback_ownership_is_that_of_the_earlier_generation(root: Path) -> None:
     node = Generations(str(root))
     node.apply(FIRST)
