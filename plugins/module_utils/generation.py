@@ -41,6 +41,11 @@ class Generations:
         self._commands = commands or (Commands() if self._disk.is_live else None)
         self._transaction = Transaction(self._disk, kernel, self._records, self._commands)
 
+    @property
+    def boot_id(self) -> str:
+        """What names the running boot of the node, empty when the node does not say."""
+        return self._drafts.boot_id()
+
     def apply(self, request: Request, *, check: bool = False) -> Result:
         """Make the node what the request says, and return what was done; with `check` what would be.
 
@@ -102,7 +107,7 @@ class Generations:
             draft = _drafted(work_out)
             if not draft.goal.is_reached:
                 refuse_no_room(self._disk, draft.goal.files)
-                self._transaction.run(replace(draft.goal, boot_id=self._drafts.boot_id()), draft.manifest)
+                self._transaction.run(replace(draft.goal, boot_id=self.boot_id), draft.manifest)
             # putting back unfinished work is a change too
             result = self._result(draft)
             return replace(result, recovered=recovered, changed=result.changed or bool(recovered))

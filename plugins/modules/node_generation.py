@@ -197,6 +197,10 @@ needs_reboot:
   description: Whether the node needs a reboot for the changes to hold.
   type: bool
   returned: when O(state) is not V(history)
+boot_id:
+  description: Which boot the node ran when this was done, as its kernel names it; empty when it does not.
+  type: str
+  returned: when O(state) is not V(history)
 actions:
   description: The actions that belong to the change.
   type: list
@@ -280,11 +284,11 @@ def work(params: Mapping[str, Any], *, check: bool, diff: bool) -> dict[str, Any
     except ForeignChangeError as error:
         error.result_extras = {"diff": file_diff(error.files)} if diff else {}
         raise
-    return _result(result, diff=diff)
+    return _result(result, generations.boot_id, diff=diff)
 
 
-def _result(result: Result, *, diff: bool) -> dict[str, Any]:
-    data = result.to_json()
+def _result(result: Result, boot_id: str, *, diff: bool) -> dict[str, Any]:
+    data = {**result.to_json(), "boot_id": boot_id}
     if diff:
         data["diff"] = result.diff()
     return data

@@ -11,6 +11,10 @@ version_added: "0.1.0"
 description:
   - Reboots a machine with M(ansible.builtin.reboot) and a simulated node with M(tunectl.node.lab_reboot), if the result
     of M(tunectl.node.node_generation) says that its changes need it.
+  - A reboot counts when the node says that it runs another boot (C(/proc/sys/kernel/random/boot_id)) and has finished
+    starting, as far as systemd tells. Anything else is a failure that says what is known of the node.
+  - A node that somebody else rebooted after the change was written runs with the change already and is left alone.
+  - The machine that Ansible runs on is never rebooted.
   - A simulated node that needs no reboot takes what was written as a running kernel would.
 author:
   - tunectl contributors (@tunectl)
@@ -36,6 +40,10 @@ options:
     description: How many seconds a machine may take to come back.
     type: int
     default: 1800
+  command:
+    description: The command that reboots a machine, where C(shutdown) is not the right one.
+    type: str
+    default: ""
 attributes:
   check_mode:
     description: Says that it would reboot.
@@ -61,6 +69,23 @@ rebooted:
   description: Whether the node was rebooted.
   type: bool
   returned: when it was needed and allowed
+boot_id:
+  description: Which boot the machine runs now.
+  type: str
+  returned: when a machine was rebooted, by this or by somebody else
+before_boot_id:
+  description: Which boot the machine ran before.
+  type: str
+  returned: when a machine was rebooted
+note:
+  description: Why a machine that needed a reboot was not rebooted.
+  type: str
+  returned: when somebody else rebooted it
+tunectl_errors:
+  description: What is wrong, each with code, message, location, why and hint.
+  type: list
+  elements: dict
+  returned: on failure
 skipped_node:
   description: Whether the node stayed up.
   type: bool

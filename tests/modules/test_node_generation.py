@@ -36,8 +36,11 @@ def test_real_check_diff_and_second_run_agree(tmp_path: Path) -> None:
     before = picture(root, without="/nothing")
     task = {MODULE: {"root": str(root), **WANTED}}
     (checked,) = run_tasks(tmp_path, [task], {"n1": {}}, "--check", "--diff")["n1"]
+    assert checked["boot_id"] == ""
     assert picture(root, without="/nothing") == before
+    build(root, {"/proc/sys/kernel/random/boot_id": (b"0d3a1b9c-7c1e-4d57-9a2b-3d1f0c9e8a77\n", 0o644)})
     real, second = run_tasks(tmp_path, [task, task], {"n1": {}})["n1"]
+    assert real["boot_id"] == second["boot_id"] == "0d3a1b9c-7c1e-4d57-9a2b-3d1f0c9e8a77"
     for result in (checked, real):
         assert result["changed"] is True
         assert result["files"] == [{"path": SYSCTL, "change": "created"}]

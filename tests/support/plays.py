@@ -89,7 +89,12 @@ def run_tasks(
     ]
     names = ", ".join(f"result_{number}" for number in range(len(tasks)))
     keep = {"content": f"{{{{ [{names}] | to_json }}}}", "dest": f"{folder}/{{{{ inventory_hostname }}}}.results"}
-    copy = {"ansible.builtin.copy": {**keep, "mode": "0600"}, "check_mode": False, "vars": LOCAL_PYTHON}
+    copy = {
+        "ansible.builtin.copy": {**keep, "mode": "0600"},
+        "check_mode": False,
+        "delegate_to": "localhost",
+        "vars": LOCAL_PYTHON,
+    }
     steps.append({"name": "Keep the results", **copy})
     play = [{"name": "Test", "hosts": "all", "gather_facts": False, "tasks": steps}]
     (folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")

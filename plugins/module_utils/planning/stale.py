@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.changes import file_basis
 from ..core.difference import setting_changes
@@ -44,6 +44,21 @@ def stale_reasons(plan: PoolPlan, snapshots: Sequence[Snapshot]) -> tuple[Proble
     """
     by_node = {snapshot.node: snapshot for snapshot in snapshots}
     return tuple(found for node in plan.nodes for found in _node_problems(plan, node, by_node.get(node.node)))
+
+
+def remaining_plan(plan: PoolPlan, snapshots: Sequence[Snapshot]) -> PoolPlan:
+    """Return the plan without the changes of nodes that are as it wants them already; id and findings stay.
+
+    A node of which there is no snapshot keeps its changes.
+    """
+    by_node = {snapshot.node: snapshot for snapshot in snapshots}
+    return replace(plan, nodes=tuple(_remaining(node, by_node.get(node.node)) for node in plan.nodes))
+
+
+def _remaining(node: NodePlan, snapshot: Snapshot | None) -> NodePlan:
+    if not node.changes or snapshot is None or not _look(node, snapshot).done:
+        return node
+    return replace(node, changes=(), actions=(), matching=node.matching + len(node.changes))
 
 
 def _node_problems(plan: PoolPlan, node: NodePlan, snapshot: Snapshot | None) -> Iterator[Problem]:

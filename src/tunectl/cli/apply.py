@@ -19,6 +19,7 @@ from tunectl.cli.session import Session
 from tunectl.core.errors import InputError, problem
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
+from tunectl.planning.stale import remaining_plan
 from tunectl.ports import CommitOptions
 from tunectl.steps import Step
 from tunectl.view.plan import plan_summary_text, plan_text
@@ -80,9 +81,10 @@ def _plan_and_snapshots(
     if plan is None:
         planned = plan_for(session, nodes, progress.step)
         return planned.plan, planned.snapshots, plan_text(planned, screen, verbose=verbose, reasons=verbose).rstrip()
-    wanted = saved_plan(plan)
-    selection = Selection(pool=wanted.pool, patterns=tuple(node.node for node in wanted.nodes))
+    saved = saved_plan(plan)
+    selection = Selection(pool=saved.pool, patterns=tuple(node.node for node in saved.nodes))
     snapshots = nodes.snapshots(selection.pool, selection.patterns, progress.step)
+    wanted = remaining_plan(saved, snapshots)
     return wanted, snapshots, plan_summary_text(wanted, screen, verbose=verbose)
 
 

@@ -80,7 +80,7 @@ def apply_text(result: ApplyResult, screen: Screen) -> str:
     if result.run is None:
         lines.append(
             f"nothing to do: {len(result.plan.nodes)} {_plural('node', len(result.plan.nodes))} of pool "
-            f"{result.plan.pool} already run tier {result.plan.tier}"
+            f"{result.plan.pool} already {'runs' if len(result.plan.nodes) == 1 else 'run'} tier {result.plan.tier}"
         )
     else:
         lines.append(_closing(result.run, result.state))

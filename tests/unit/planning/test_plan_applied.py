@@ -21,6 +21,7 @@ from tunectl.core.tier import (
     Tier,
 )
 from tunectl.planning.pool import node_plan_document, plan_pool, stale_reasons
+from tunectl.planning.stale import remaining_plan
 from tunectl.planning.tier_file import load_tier
 
 EVERYTHING = Tier(
@@ -70,6 +71,22 @@ def test_after_apply_and_reboot_nothing_is_left(tmp_path: Path, tier: str) -> No
     assert again.nodes[0].actions == ()
     assert again.nodes[0].matching == len(again.nodes[0].desired.settings)
     assert stale_reasons(plan, [after]) == ()
+    # the saved plan, applied once more, has nothing to do, and is still the same plan
+    remaining = remaining_plan(plan, [after])
+    assert remaining.changed == ()
+    assert (remaining.id, remaining.findings) == (plan.id, plan.findings)
+    assert remaining.nodes[0].matching == plan.nodes[0].matching + len(plan.nodes[0].changes)
+
+
+def test_what_is_not_done_remains(tmp_path: Path) -> None:
+    roots = [node_tree(tmp_path / name) for name in ("n1", "n2", "n3")]
+    plan = plan_pool(load_tier("memory-quiet"), [snapshot_of(root) for root in roots])
+    apply(roots[0], plan)
+    done, other, unseen = plan.nodes
+    remaining = remaining_plan(plan, [snapshot_of(roots[0]), snapshot_of(roots[1])])
+    assert remaining.changed == (other, unseen)
+    assert remaining.nodes[0].node == done.node
+    assert remaining_plan(remaining, [snapshot_of(root) for root in roots]) == remaining
 
 
 def test_the_next_tier_takes_away_what_the_last_one_wrote(tmp_path: Path) -> None:
