@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-Golden = Callable[[str, str], None]
+Golden = Callable[[str, str], str]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -15,15 +15,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
-    """Return a function that compares a text with the golden file of that name in `golden/` beside the test."""
+    """Return a function that returns the text of a golden file in `golden/` beside the test, which is to be compared.
+
+    It takes the file's name and what the test got, which becomes the file with --update-golden.
+    """
     directory = Path(str(request.node.fspath)).parent / "golden"
 
-    def compare(name: str, text: str) -> None:
+    def expected(name: str, got: str) -> str:
         path = directory / name
         if request.config.getoption("--update-golden"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(got, encoding="utf-8")
         assert path.is_file(), f"no golden file {path}; run with --update-golden and review it"
-        assert text == path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
 
-    return compare
+    return expected

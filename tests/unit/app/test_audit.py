@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from support.audits import FILE, audit_text, fixed, found, ids, loose, tier
 from tunectl.app.audit import AuditRequest, audit_manifests, correct, exit_code
 from tunectl.core.audit.audit import all_verdicts
 from tunectl.core.check_catalogue import CHECKS
+from tunectl.core.codes import CODES
 from tunectl.core.desired import Platform
 from tunectl.core.errors import InputError
 from tunectl.core.findings import Severity, Verdict
@@ -211,22 +211,81 @@ _OBJECT = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300)
-@given(st.lists(_OBJECT | _ANY, min_size=1, max_size=2))
-def test_any_content_ends_in_findings_or_an_error(objects: list[Any]) -> None:
-    text = yaml.safe_dump_all(objects, allow_unicode=True)
-    with suppress(InputError):
+_NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,6}[a-z0-9])?", fullmatch=True)
+_CPUS = st.sampled_from([1, 2, "2", 3, "1500m", "100m", "2e0", "0.1", 5, "64"])
+_BYTES = st.sampled_from(["1Gi", "512Mi", "2e9", 2**30, "128Mi", "1G"])
+_PAGES = st.sampled_from(["2Mi", "64Mi", "0"])
+_LIMITS = st.fixed_dictionaries({}, optional={"cpu": _CPUS, "memory": _BYTES, "hugepages-2Mi": _PAGES})
+_WORKING = st.fixed_dictionaries(
+    {"name": _NAMES},
+    optional={
+        "command": st.lists(st.sampled_from(["taskset", "-c", "0-3", "app", "$(A)"]), max_size=3),
+        "env": st.lists(
+            st.fixed_dictionaries({"name": st.just("OMP_NUM_THREADS"), "value": st.just("64")}), max_size=1
+        ),
+        "resources": st.fixed_dictionaries({}, optional={"limits": _LIMITS, "requests": _LIMITS}),
+    },
+)
+_WORKLOAD_SPEC = st.fixed_dictionaries(
+    {"containers": st.lists(_WORKING, min_size=1, max_size=3, unique_by=lambda one: one["name"])},
+    optional={
+        "priorityClassName": _NAMES,
+        "nodeSelector": st.just({"pool": "latency-sensitive"}),
+        "tolerations": st.just([{"key": "workload", "operator": "Exists"}]),
+    },
+)
+_WORKLOAD: st.SearchStrategy[dict[str, Any]] = st.builds(
+    lambda name, replicas, spec: {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name}}, "spec": spec}},
+    },
+    _NAMES,
+    st.integers(0, 3),
+    _WORKLOAD_SPEC,
+)
+
+
+def _refusal_faults(error: InputError) -> list[str]:
+    """Return what is wrong with a refusal: no reason, an unknown code, a place outside of the file."""
+    bad = [f"{one.code} at {one.where}" for one in error.problems if one.code not in CODES or FILE not in one.where]
+    return bad if error.problems else ["refused without a reason"]
+
+
+def _audit_faults(text: str) -> list[str]:
+    """Return what is wrong with how a text is audited and corrected, or refused."""
+    try:
         manifests = manifests_of([(FILE, text)])
-        for pod in audit_manifests(manifests, _PINNED).pods:
-            all_verdicts(pod)
-        correct(manifests, _PINNED)
+        result = audit_manifests(manifests, _PINNED)
+        corrected = correct(manifests, _PINNED).after.get(FILE, text)
+    except InputError as error:
+        return _refusal_faults(error)
+    faults = [] if len(result.pods) == len(manifests.workloads) else ["not every workload was audited"]
+    known = {name for name in CHECKS if name.startswith("pod.")}
+    faults += ["a check has no verdict" for pod in result.pods if {one.id for one in all_verdicts(pod)} != known]
+    faults += [f"{one.id} is no check" for one in result.findings if one.id not in CHECKS]
+    return faults + ([] if _corrected(corrected, _PINNED) == corrected else ["a second correction changes something"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_WORKLOAD, min_size=1, max_size=2, unique_by=lambda one: one["metadata"]["name"]))
+def test_any_workload_is_audited_and_corrected_once(objects: list[Any]) -> None:
+    text = yaml.safe_dump_all(objects, allow_unicode=True)
+    assert len(audit_text(text, _PINNED).pods) == len(objects)
+    assert _audit_faults(text) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_OBJECT | _WORKLOAD | _ANY, min_size=1, max_size=2))
+def test_any_content_ends_in_findings_or_an_error(objects: list[Any]) -> None:
+    assert _audit_faults(yaml.safe_dump_all(objects, allow_unicode=True)) == []
+
+
+@settings(max_examples=200, deadline=None)
 @given(st.text("apiVersion:kindPod\n -{}[]&*!|>'\"#%\t,spec", max_size=60) | st.text(max_size=30))
 def test_any_text_ends_in_findings_or_an_error(text: str) -> None:
-    with suppress(InputError):
-        audit_text(text)
+    assert _audit_faults(text) == []
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,11 @@ def texts(rendered: Rendered) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", TIERS)
 def test_the_files_of_each_tier_are_as_they_always_were(
-    name: str, big: Snapshot, small: Snapshot, golden: Callable[[str, str], None]
+    name: str, big: Snapshot, small: Snapshot, golden: Callable[[str, str], str]
 ) -> None:
     rendered = render_tier(load_tier(name), [big, small], Platform.KUBEADM)
-    golden(f"kubeadm-{name}.txt", "".join(f"=== {path}\n{content}" for path, content in texts(rendered).items()))
+    text = "".join(f"=== {path}\n{content}" for path, content in texts(rendered).items())
+    assert text == golden(f"kubeadm-{name}.txt", text)
 
 
 @pytest.mark.parametrize("name", TIERS)

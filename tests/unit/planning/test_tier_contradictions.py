@@ -408,7 +408,10 @@ def test_a_contradiction_is_told_with_its_reason(clash: Clash, tmp_path: Path) -
 
 @pytest.mark.parametrize("clash", CLASHES, ids=IDS)
 def test_the_nearest_right_tier_is_taken(clash: Clash, tmp_path: Path) -> None:
-    load_body(tmp_path, clash.right)
+    right, wrong = load_body(tmp_path, clash.right), clash.body
+    assert right.name == "mine"
+    assert right != load_body(tmp_path, "")
+    assert clash.right != wrong
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(ROLES, 2)))
@@ -442,13 +445,16 @@ def test_a_kubelet_config_carries_nothing_of_a_profile(path: str, body: str, tmp
     annotations = "" if body else ", annotations: {a/b: c}"
     (problem,) = problems_of(tmp_path, f"{body}\nopenshift: {{manifest: kubelet-config{annotations}}}\n")
     assert (problem.code, problem.path) == ("TUN-1416", path)
-    load_body(tmp_path, f"{body}\n")
+    carried = load_body(tmp_path, f"{body}\n")
+    assert (carried == load_body(tmp_path, "")) is (body == "")
 
 
 @pytest.mark.parametrize("threshold", ["0%", "100%"])
 def test_thresholds_that_switch_the_signal_off_are_exact(threshold: str, tmp_path: Path) -> None:
     body = f"kubelet: {{{STATIC_MEMORY}, {SUMS}, eviction_hard: {{memory.available: {threshold}}}, reserved_memory: "
-    load_body(tmp_path, body + "[{numa_node: 0, limits: {memory: 2Gi}}]}\n")
+    tier = load_body(tmp_path, body + "[{numa_node: 0, limits: {memory: 2Gi}}]}\n")
+    assert dict(tier.kubelet.eviction_hard or {}) == {"memory.available": threshold}
+    assert len(tier.kubelet.reserved_memory or ()) == 1
 
 
 @pytest.mark.parametrize(("amount", "difference"), [("2149Mi", "+1048576"), ("2147Mi", "-1048576")])

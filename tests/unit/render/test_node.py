@@ -74,11 +74,11 @@ def files_by_path(*settings: Setting, environment: NodeEnvironment = NODE) -> di
     return {file.path: file for file in render_node(desired(*settings), environment).files}
 
 
-def test_a_full_state_is_written_as_it_always_was(golden: Callable[[str, str], None]) -> None:
+def test_a_full_state_is_written_as_it_always_was(golden: Callable[[str, str], str]) -> None:
     text = "".join(
         f"=== {file.path} {file.mode:o}: {file.why}\n{file.content}" for file in render_node(desired(*FULL), NODE).files
     )
-    golden("node-full.txt", text)
+    assert text == golden("node-full.txt", text)
 
 
 def test_nothing_is_rendered_for_areas_without_settings() -> None:
