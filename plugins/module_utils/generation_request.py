@@ -100,6 +100,19 @@ class Result:
         return [*file_diff(self.files), *value_diff(self.values)]
 
 
+def refuse_other_boot(seen: str, running: str) -> None:
+    """Raise `RefusedError` (TUN-3470) when the node was rebooted since it was looked at; empty ids tell nothing."""
+    if seen and running and seen != running:
+        found = problem(
+            "TUN-3470",
+            "the node was rebooted since it was looked at",
+            where="boot",
+            why=f"it ran boot {seen} then and runs {running} now, so that what was read does not hold any more",
+            fix="run the command again: it looks at the node anew",
+        )
+        raise RefusedError((found,))
+
+
 def file_diff(files: Sequence[FileChange]) -> list[dict[str, str]]:
     """Return before and after of each file; permissions are shown in the headers."""
     return [

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
 CPU = "/sys/devices/system/cpu"
 NUMA = "/sys/devices/system/node"
 

@@ -18,6 +18,7 @@ from .core.snapshot import Snapshot
 from .rooted_files import RootedFiles
 from .snapshot_hardware import read_hardware
 from .snapshot_paths import (
+    BOOT_ID,
     DIRECTORIES,
     FILES,
     KERNEL_CONFIG,
@@ -98,6 +99,7 @@ def _facts(files: RootedFiles, release: str, taken_at: str) -> dict[str, object]
         "uid": os.getuid(),
         "taken_at": taken_at or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "root": files.base or "/",
+        "boot_id": (files.probe(BOOT_ID) or "").strip(),
         "kubelet_binary": next((path for path in KUBELET_BINARIES if files.exists(path)), ""),
     }
     # Below another root the running kernel is not that system's.

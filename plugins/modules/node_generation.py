@@ -107,6 +107,12 @@ options:
     description:
       - With O(state=rolled_back), the generation to return to; V(0) is the node before tunectl.
     type: int
+  boot_id:
+    description:
+      - The boot that the node ran when it was looked at. A node that was rebooted since is refused, because what
+        was read of it does not hold any more. Empty does not compare.
+    type: str
+    default: ""
   overwrite:
     description: Whether files that somebody else wrote or changed are overwritten; a rollback brings them back.
     type: bool
@@ -237,6 +243,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.generation_request im
     ForeignChangeError,
     Result,
     file_diff,
+    refuse_other_boot,
     request_from_json,
 )
 
@@ -264,6 +271,7 @@ ARGUMENTS: dict[str, Any] = {
     "tier": {"type": "str", "default": ""},
     "plan_id": {"type": "str", "default": ""},
     "to": {"type": "int"},
+    "boot_id": {"type": "str", "default": ""},
     "overwrite": {"type": "bool", "default": False},
     "forget": {"type": "bool", "default": False},
 }
@@ -276,6 +284,7 @@ def work(params: Mapping[str, Any], *, check: bool, diff: bool) -> dict[str, Any
         history = generations.history()
         current = [item["generation"] for item in history if item["current"]]
         return {"changed": False, "generation": current[0] if current else 0, "history": history}
+    refuse_other_boot(params["boot_id"], generations.boot_id)
     try:
         if params["state"] == "rolled_back":
             result = generations.rollback(params["to"], overwrite=params["overwrite"], check=check)

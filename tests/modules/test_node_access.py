@@ -160,3 +160,23 @@ def test_a_change_that_dies_midway_is_said_and_the_next_one_works(tmp_path: Path
     assert again.problems == {}
     assert json.loads((tmp_path / "run-2/plans/n1.json").read_text(encoding="utf-8"))["node"] == "n1"
     assert (root / "proc/sys/vm/swappiness").read_text(encoding="utf-8") == "7\n"
+
+
+def test_a_node_that_was_rebooted_since_it_was_read_is_refused(tmp_path: Path) -> None:
+    root = node_tree(tmp_path / "n1")
+    hosts = {"n1": {"tunectl_root": str(root), "tunectl_simulated": True}}
+    (tmp_path / "small.yaml").write_text(TIER, encoding="utf-8")
+    nodes = AnsibleNodes([write_inventory(tmp_path, {"small_pool": ["n1"]}, hosts)])
+    plan = plan_pool(load_tier("small", [str(tmp_path)]), nodes.snapshots(None, ()), Platform.KUBEADM)
+    boot = root / "proc/sys/kernel/random/boot_id"
+    seen = boot.read_text(encoding="utf-8").strip()
+    boot.write_text("5b0e2f64-11aa-4c9d-8e21-7f6a5d4c3b2a\n", encoding="utf-8")
+    before = picture(root)
+    outcome = nodes.commit(plan, tmp_path / "run-1", CommitOptions(), lambda _event: None)
+    (said,) = outcome.problems["n1"]
+    assert said.code == "TUN-3470"
+    assert seen in said.why
+    assert picture(root) == before
+
+    boot.write_text(f"{seen}\n", encoding="utf-8")
+    assert nodes.commit(plan, tmp_path / "run-2", CommitOptions(), lambda _event: None).states == {"n1": "changed"}

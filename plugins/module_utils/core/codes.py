@@ -165,6 +165,7 @@ CODES: dict[str, str] = {
     "TUN-3408": "There is no generation to go back to, or none of that number.",
     "TUN-3409": "The node's kernel does not have a value that is not optional.",
     "TUN-3410": "What the node is asked to become is not written as a node plan is.",
+    "TUN-3470": "A node was rebooted between the moment it was looked at and the moment it was to be changed.",
     "TUN-3501": "The plan has critical findings, so it is not carried out.",
     "TUN-3502": "Nodes are not as their tier wants them; the failed checks are listed.",
     "TUN-3601": "A lab of that name is up with other nodes than those asked for.",

@@ -58,6 +58,7 @@ class AnsibleNodes:
     verbosity: int = 0
     say: Callable[[str], None] = field(default=lambda _text: None)
     scratch: Path | None = None
+    _boots: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def inventory(self) -> tuple[str, ...]:
@@ -75,9 +76,12 @@ class AnsibleNodes:
             }
             outcome = self._run("snapshot", variables, on_event, Step.READ)
             _raise_failures(outcome, changed_nothing=True)
-            return _load(directory)
+            found = _load(directory)
         except KeyboardInterrupt as error:
             raise StoppedError((problem("TUN-4900", "stopped while nodes were read"),)) from error
+        else:
+            self._boots.update({one.node: str(one.facts.get("boot_id") or "") for one in found})
+            return found
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -88,7 +92,11 @@ class AnsibleNodes:
         for node in plan.changed:
             (plans / f"{node.node}.json").write_text(json.dumps(node_plan_document(plan, node)), encoding="utf-8")
         nodes = [node.node for node in plan.changed]
-        variables = {"tunectl_overwrite": options.overwrite, "tunectl_reboot": options.reboot}
+        variables = {
+            "tunectl_overwrite": options.overwrite,
+            "tunectl_reboot": options.reboot,
+            "tunectl_boot_ids": {node: self._boots.get(node, "") for node in nodes},
+        }
         return self._change("commit", nodes, directory, variables, on_event)
 
     def rollback(
