@@ -28,7 +28,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.core.jsonform import 
 from ansible_collections.tunectl.node.plugins.module_utils.core.tier import Tier
 from ansible_collections.tunectl.node.plugins.module_utils.edge import failure
 from ansible_collections.tunectl.node.plugins.module_utils.run_directory import refuse, snapshots
-from ansible_collections.tunectl.node.plugins.plugin_utils.cluster_hosts import ClusterHosts, read_hosts
+from ansible_collections.tunectl.node.plugins.plugin_utils.cluster_hosts import ClusterHosts, hosts_of
 from ansible_collections.tunectl.node.plugins.plugin_utils.toml_text import parse_toml
 
 
@@ -46,9 +46,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         try:
             args, variables = self._task.args, task_vars or {}
             run_dir, accepted = Path(args["run_dir"]), _accepted(args)
-            hosts = read_hosts(
-                variables["groups"], variables["hostvars"], args.get("tiers") or {}, args.get("tier_dirs") or ()
-            )
+            hosts = hosts_of(args, variables)
             findings = judged(hosts, run_dir, variables["hostvars"])
             (run_dir / "preflight.json").write_text(json.dumps(to_json(findings), indent=1) + "\n", encoding="utf-8")
             result.update({verdict.value: count for verdict, count in count_verdicts(findings).items()})

@@ -74,6 +74,12 @@ def read_hosts(
     return ClusterHosts(cluster, planes, members, by_host)
 
 
+def hosts_of(args: Mapping[str, Any], variables: Mapping[str, Any]) -> ClusterHosts:
+    """Return who takes part, from the arguments of a task and the variables of its host; see `read_hosts`."""
+    tier_dirs = [str(one) for one in args.get("tier_dirs") or ()]
+    return read_hosts(variables["groups"], variables["hostvars"], args.get("tiers") or {}, tier_dirs)
+
+
 def _pools(names: Sequence[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return {name: str(hostvars[name].get("tunectl_pool") or "") for name in names}
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.changes import ChangePlanner, Changes
 from ..core.checks.files import check_foreign_files
 from ..core.desire import Desire, desire
-from ..core.desired import DesiredState, Platform
+from ..core.desired import Area, DesiredState, Platform
 from ..core.environment import NodeEnvironment, environment
 from ..core.findings import Verdict
 from ..core.fingerprint import hardware_fingerprint
@@ -38,16 +38,22 @@ _ID_DIGITS = 8
 
 
 def plan_pool(
-    tier: Tier, snapshots: Sequence[Snapshot], platform: Platform = Platform.KUBEADM, *, plan_id: str | None = None
+    tier: Tier,
+    snapshots: Sequence[Snapshot],
+    platform: Platform = Platform.KUBEADM,
+    *,
+    plan_id: str | None = None,
+    machine_only: bool = False,
 ) -> PoolPlan:
     """Return the plan of a tier for the nodes whose snapshots these are, in their order.
 
     Shape: computed once for each hardware and software; equal arguments give an equal plan with an equal id.
-    Critical findings are part of the plan, which is then `blocked`.
+    Critical findings are part of the plan, which is then `blocked`. With `machine_only` the kubelet is left out, for
+    machines that are no nodes yet: they get its settings with their first start.
     Sad paths: `RefusedError` TUN-21xx when no partition can be computed, `InputError` TUN-2200 to TUN-2205 for values
     that no file can hold; on OpenShift those of `render_manifests`.
     """
-    planner = Planner(tier, platform)
+    planner = Planner(tier, platform, machine_only)
     nodes = tuple(planner.plan_node(snapshot) for snapshot in snapshots)
     one_profile = platform is Platform.OPENSHIFT and manifest_of(tier) is Manifest.PERFORMANCE_PROFILE
     return PoolPlan(
@@ -91,6 +97,7 @@ class Planner:
 
     tier: Tier
     platform: Platform = Platform.KUBEADM
+    machine_only: bool = False
     topologies: dict[str, Topology] = field(default_factory=dict)
     _machines: dict[str, Topology] = field(default_factory=dict)
     _targets: dict[tuple[str, NodeEnvironment], _Target] = field(default_factory=dict)
@@ -112,6 +119,9 @@ class Planner:
         observed = observe(snapshot, snapshot_documents(snapshot))
         fingerprint = hardware_fingerprint(snapshot)
         software = environment(observed)
+        if self.machine_only:
+            observed = replace(observed, kubelet=replace(observed.kubelet, present=False))
+            software = replace(software, has_kubelet=True)  # there will be one: units order themselves by it
         target = self._target(snapshot, fingerprint, software)
         plan = self._node_plan(observed, fingerprint, target)
         return self._guarded(plan, observed, software, self.topologies[snapshot.node])
@@ -135,7 +145,7 @@ class Planner:
             changes=found.changes,
             files=artefacts.files,
             runtime=artefacts.runtime,
-            actions=found.actions,
+            actions=tuple(one for one in found.actions if not (self.machine_only and one.startswith("kubelet-"))),
             findings=(
                 *(replace(finding, subject=observed.node) for finding in target.wanted.findings),
                 *guard_node(desired, observed, artefacts.files),
@@ -165,10 +175,18 @@ class Planner:
         key = (fingerprint, software)
         if key not in self._targets:
             wanted = desire(self.tier, machine, software, self.platform)
+            wanted = _machine_part(wanted) if self.machine_only else wanted
             artefacts = render_node(wanted.desired, software)
             changes = ChangePlanner(wanted.desired, artefacts.files)
             self._targets[key] = _Target(wanted, artefacts, node_facts(software), changes)
         return self._targets[key]
+
+
+def _machine_part(wanted: Desire) -> Desire:
+    """Return what a tier wants of a machine, without what it wants of its kubelet."""
+    settings = tuple(one for one in wanted.desired.settings if one.area is not Area.KUBELET)
+    findings = tuple(one for one in wanted.findings if not one.id.startswith("kubelet."))
+    return replace(wanted, desired=replace(wanted.desired, settings=settings), findings=findings)
 
 
 def _plan_id(tier: Tier, platform: Platform, nodes: Iterable[NodePlan]) -> str:

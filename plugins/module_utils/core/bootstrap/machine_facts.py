@@ -10,7 +10,7 @@ from typing import Any
 
 from ..snapshot import Snapshot
 from .places import LISTENING_FILES
-from .version import Version, parse_version
+from .version import Version, version_in
 
 FACTS = "bootstrap"
 
@@ -39,8 +39,7 @@ def program(snapshot: Snapshot, name: str) -> Program:
     """Return what was found of a program."""
     found = facts(snapshot).get("programs", {}).get(name) or {}
     said = str(found.get("said", ""))
-    versions = (parse_version(word.strip(",")) for word in said.split())
-    return Program(str(found.get("path", "")), said, next((one for one in versions if one is not None), None))
+    return Program(str(found.get("path", "")), said, version_in(said))
 
 
 def listening(snapshot: Snapshot) -> frozenset[int] | None:

@@ -42,6 +42,12 @@ def parse_version(text: str) -> Version | None:
     return Version(int(major), int(minor), -1 if patch is None else int(patch))
 
 
+def version_in(text: str) -> Version | None:
+    """Return the first version among the words of a text, such as what a program says of itself; None without one."""
+    versions = (parse_version(word.strip(",")) for word in text.split())
+    return next((one for one in versions if one is not None), None)
+
+
 def skew_breaches(cluster: Version, programs: Mapping[str, Version]) -> Iterator[tuple[str, str]]:
     """Yield (program, what is wrong) for each program that may not be used for a cluster of this version.
 
