@@ -47,6 +47,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             args, variables = self._task.args, task_vars or {}
             run_dir, accepted = Path(args["run_dir"]), _accepted(args)
             hosts = hosts_of(args, variables)
+            (run_dir / "tiers.json").write_text(json.dumps(args.get("tiers") or {}), encoding="utf-8")
             findings = judged(hosts, run_dir, variables["hostvars"])
             (run_dir / "preflight.json").write_text(json.dumps(to_json(findings), indent=1) + "\n", encoding="utf-8")
             result.update({verdict.value: count for verdict, count in count_verdicts(findings).items()})

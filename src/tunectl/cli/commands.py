@@ -43,6 +43,7 @@ COMMANDS = (
     Entry("verify", "Prove", "Check every setting of a tier on its nodes."),
     Entry("status", "Prove", "One line a node: tier, generation, drift, reboot pending."),
     Entry("history", "Prove", "List what was done to the nodes, by which run."),
+    Entry("bootstrap", "Build", "Make a cluster of bare machines, its nodes in their tiers."),
     Entry("lab", "Build", "Bring up simulated nodes or virtual machines on this computer."),
     Entry("completion", "Tool", "Print the completion script of a shell."),
     Entry("schema", "Tool", "Print the JSON schema of a document."),
