@@ -38,27 +38,35 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         args["node"] = str(args.get("node") or variables.get("inventory_hostname", ""))
         if not args.get("root"):
             args["root"] = str(variables.get("tunectl_root") or "/")
-        before = time.time()
+        clock = self._clock() if args.get("bootstrap") else None
         answer = self._execute_module(module_name="tunectl.node.node_snapshot", module_args=args, task_vars=variables)
         if "snapshot" not in answer:
             # The module's own words: unreachable, failed, or no Python on the node.
             result.update(answer)
             return result
         try:
-            result.update(
-                _kept(str(answer["snapshot"]), (before, time.time()), Path(str(dest)).absolute() if dest else None)
-            )
+            result.update(_kept(str(answer["snapshot"]), clock, Path(str(dest)).absolute() if dest else None))
         except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
             result.update(failure(error))
         return result
 
+    def _clock(self) -> tuple[float, float, float] | None:
+        """Return the node's clock, and the controller's just before and after; a module takes too long to tell."""
+        before = time.time()
+        answer = self._low_level_execute_command("date +%s.%N", sudoable=False)
+        after = time.time()
+        try:
+            return float(str(answer["stdout"]).strip().splitlines()[-1]), before, after
+        except (ValueError, IndexError):
+            return None
 
-def _kept(packed: str, asked_between: tuple[float, float], dest: Path | None) -> dict[str, Any]:
+
+def _kept(packed: str, clock: tuple[float, float, float] | None, dest: Path | None) -> dict[str, Any]:
     text = zlib.decompress(base64.b64decode(packed)).decode()
     document = json.loads(text)
-    if FACTS in document.get("facts", {}):
+    if clock is not None and "epoch" in document.get("facts", {}).get(FACTS, {}):
         # what the controller's clock said before and after bounds how far the node's clock is from it
-        document["facts"][FACTS]["asked_between"] = list(asked_between)
+        document["facts"][FACTS].update(epoch=clock[0], asked_between=list(clock[1:]))
         text = json.dumps(document, separators=(",", ":"))
     snapshot = Snapshot.from_json(document)
     result: dict[str, Any] = {

@@ -20,6 +20,8 @@ from ansible_collections.tunectl.node.plugins.module_utils.run_directory import 
 
 # kubeadm reads TARGET[SUFFIX][+TYPE].EXTENSION; the suffix orders patches of one target.
 PATCH_FILE = "kubeletconfiguration50-tunectl+merge.yaml"
+# What the tuning of the machine answers for, and where drop-ins are read from: a patch depends on neither.
+_NOT_THE_KUBELETS = ("boot.", "kernel.", "sysctl.", "kubelet.config-dir")
 # Fields that no cluster needs and tiers set: where one of them is in the map for all nodes, a patch has leaked.
 _TIER_FIELDS = frozenset(
     {
@@ -51,8 +53,7 @@ def patches_of(tier: Tier, snapshot: Snapshot) -> dict[str, str]:
     """Return file name -> text of the patches for the machine of a snapshot."""
     observed = observe(snapshot, snapshot_documents(snapshot))
     wanted = desire(tier, read_topology(snapshot), environment(observed), Platform.KUBEADM)
-    # where the kubelet reads drop-ins from does not matter to a patch
-    blocking = [one for one in wanted.findings if one.blocks and one.id != "kubelet.config-dir"]
+    blocking = [one for one in wanted.findings if one.blocks and not one.id.startswith(_NOT_THE_KUBELETS)]
     refuse("TUN-3501", blocking, snapshot.node, "Nothing was changed.")
     document = kubelet_document(wanted.desired)
     if set(document) <= {"apiVersion", "kind"}:

@@ -18,7 +18,7 @@ _KUBEADM = """#!{python}
 import json, os, re, stat, sys
 sys.path[:0] = {path!r}
 import yaml
-root, fields = {root!r}, {fields!r}
+root, cluster, fields = {root!r}, {cluster!r}, {fields!r}
 words = sys.argv[1:]
 with open(root + "/said", "a") as log:
     log.write("kubeadm " + " ".join(words) + "\\n")
@@ -68,19 +68,35 @@ elif words[0] in ("init", "join"):
     put("/etc/kubernetes/kubelet.conf")
     if words[0] == "init":
         put("/etc/kubernetes/admin.conf")
+    entry = found[0]["nodeRegistration"]
+    given = {{one["name"]: one["value"] for one in entry["kubeletExtraArgs"]}}
+    labels = dict(pair.split("=", 1) for pair in given.get("node-labels", "").split(",") if pair)
+    state = json.load(open(cluster))
+    ready = {{"type": "Ready", "status": "True"}}
+    state["nodes"][entry["name"]] = {{
+        "metadata": {{"name": entry["name"], "labels": labels}},
+        "spec": {{"taints": entry["taints"]}},
+        "status": {{"conditions": [ready], "nodeInfo": {{"kubeletVersion": "v1.33.2"}}}},
+    }}
+    json.dump(state, open(cluster, "w"))
+elif words == ["version", "-o", "short"]:
+    print("v1.33.2")
 else:
     sys.exit("unknown command")
 """
 
 _KUBECTL = """#!{python}
 import json, os, sys
-root = {root!r}
+root, cluster = {root!r}, {cluster!r}
 words = sys.argv[1:]
+if words == ["version", "--client"]:
+    print("Client Version: v1.33.2")
+    sys.exit(0)
 with open(root + "/said", "a") as log:
     log.write("kubectl " + " ".join(words) + "\\n")
 assert words[:2] == ["--kubeconfig", "/etc/kubernetes/admin.conf"], words
 words = words[2:]
-state = json.load(open(root + "/cluster.json"))
+state = json.load(open(cluster))
 if words[0] == "diff":
     sys.exit(0 if sys.stdin.read() in state["manifests"] else 1)
 if words[0] == "apply":
@@ -104,7 +120,7 @@ elif words[:2] == ["taint", "node"]:
         state["nodes"][words[2]]["spec"].setdefault("taints", []).append(taint)
 else:
     sys.exit("unknown command")
-json.dump(state, open(root + "/cluster.json", "w"))
+json.dump(state, open(cluster, "w"))
 """
 
 _SYSTEMCTL = """#!/bin/sh
@@ -120,6 +136,7 @@ esac
 _CONTAINERD = """#!/bin/sh
 case "$*" in
 --version) echo "containerd containerd.io {version} abc" ;;
+serve) exec sleep infinity ;;
 "config dump") cat "{root}/etc/containerd/config.toml" ;;
 *) exit 1 ;;
 esac
@@ -128,22 +145,37 @@ esac
 
 def install(root: Path, *, containerd: str = "v2.1.4", nodes: Mapping[str, Any] | None = None) -> Path:
     """Put the stand-ins into a directory of a root and return it; `nodes` are those of the cluster behind kubectl."""
-    programs = root / "programs"
-    programs.mkdir(parents=True, exist_ok=True)
-    values = {
-        "python": sys.executable,
-        "root": str(root),
-        "path": [path for path in sys.path if path.endswith("site-packages")],
-        "fields": FIELDS,
-        "version": containerd,
-    }
+    packages = [path for path in sys.path if path.endswith("site-packages")]
     texts = {"kubeadm": _KUBEADM, "kubectl": _KUBECTL, "systemctl": _SYSTEMCTL, "containerd": _CONTAINERD}
-    for name, text in {**texts, "modprobe": '#!/bin/sh\necho "modprobe $*" >> {root}/said\n'}.items():
-        (programs / name).write_text(text.format(**values), encoding="utf-8")
-        (programs / name).chmod(0o755)
-    state = {"manifests": [], "nodes": nodes or {}, "kubelet": "cgroupDriver: systemd\n"}
-    (root / "cluster.json").write_text(json.dumps(state), encoding="utf-8")
-    return programs
+    texts["modprobe"] = '#!/bin/sh\necho "modprobe $*" >> {root}/said\n'
+    values = {"python": sys.executable, "root": str(root), "cluster": str(root / "cluster.json"), "path": packages}
+    write_programs(root / "programs", texts, {**values, "version": containerd})
+    write_cluster(root / "cluster.json", nodes or {})
+    return root / "programs"
+
+
+def install_for_machines(brought: Path, there: Path, cluster: str) -> None:
+    """Write what a bootstrap brings to whole machines, and what is on them before, with their cluster in a file."""
+    values = {"python": "/usr/bin/python3", "root": "", "cluster": cluster, "path": ["/opt/site"], "version": "v2.1.4"}
+    kubelet = '#!/bin/sh\ntest "$1" = --version && echo "Kubernetes v1.33.2" && exit\nexec sleep infinity\n'
+    write_programs(brought, {"kubeadm": _KUBEADM, "kubectl": _KUBECTL, "kubelet": kubelet}, values)
+    silent = "#!/bin/sh\nexit 0\n"
+    texts = {"containerd": _CONTAINERD, **dict.fromkeys(("iptables", "conntrack", "crictl", "modprobe"), silent)}
+    write_programs(there, texts, values)
+
+
+def write_programs(folder: Path, texts: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    """Write programs that can be run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text.format(**values, fields=FIELDS), encoding="utf-8")
+        (folder / name).chmod(0o755)
+
+
+def write_cluster(path: Path, nodes: Mapping[str, Any]) -> None:
+    """Write the state of the cluster behind kubectl."""
+    state = {"manifests": [], "nodes": dict(nodes), "kubelet": "cgroupDriver: systemd\n"}
+    path.write_text(json.dumps(state), encoding="utf-8")
 
 
 def said(root: Path) -> list[str]:
