@@ -71,10 +71,19 @@ def prepare(root: str, config: str | None, socket: str, *, dry: bool = False) ->
 
 
 def _modules(root: str) -> list[str]:
-    missing = [name for name in _MODULES if not place(root, f"/sys/module/{name}").exists()]
+    missing = [name for name in _MODULES if not _is_there(root, name)]
     for name in missing:
         must(["modprobe", name], "TUN-4740", f"the kernel does not load the module {name}")
     return [f"module {name}" for name in missing]
+
+
+def _is_there(root: str, name: str) -> bool:
+    """Whether the kernel has a module, loaded or built in: what it brings is there then."""
+    if place(root, f"/sys/module/{name}").exists():
+        return True
+    if name == "br_netfilter":
+        return place(root, "/proc/sys/net/bridge").exists()
+    return "\toverlay\n" in (read_text(root, "/proc/filesystems") or "")
 
 
 def _sysctls(root: str) -> list[str]:

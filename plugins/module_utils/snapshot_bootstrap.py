@@ -92,7 +92,7 @@ def _modules(files: RootedFiles) -> dict[str, str]:
     found = {}
     for name in _MODULES:
         how = "loaded" if any(line.startswith(f"{name} ") for line in loaded.splitlines()) else ""
-        if not how and files.exists(f"/sys/module/{name}"):
+        if not how and (files.exists(f"/sys/module/{name}") or _works(files, name)):
             how = "built in"
         for kind, file in (("built in", "modules.builtin"), ("loadable", "modules.dep")):
             text = files.peek(f"/lib/modules/{release}/{file}") if release and not how else None
@@ -100,6 +100,13 @@ def _modules(files: RootedFiles) -> dict[str, str]:
                 how = kind
         found[name] = how
     return found
+
+
+def _works(files: RootedFiles, name: str) -> bool:
+    """Whether the kernel shows what the module brings: one that is built in need not be below /sys/module."""
+    if name == "br_netfilter":
+        return files.exists("/proc/sys/net/bridge")
+    return "\toverlay\n" in (files.peek("/proc/filesystems") or "")
 
 
 def _program(name: str) -> dict[str, str]:
