@@ -72,10 +72,23 @@ class Phases(Protocol):
 
 
 def chosen_phases(start: str | None, end: str | None, skipped: Sequence[str]) -> tuple[str, ...]:
-    """Return the phases to do, in their order; the preflight is done always, unless it is skipped by name.
+    """Return the phases to do, in their order; the preflight is always among them.
 
-    Sad paths: `InputError` TUN-1930 when `start` comes after `end`, or nothing is left.
+    Shape: it tells the others what the machines are: without it a node with pods could be taken for a bare machine.
+    Sad paths: `InputError` TUN-1930 when `start` comes after `end`, or the preflight is to be skipped.
     """
+    if PREFLIGHT in skipped:
+        raise InputError(
+            (
+                problem(
+                    "TUN-1930",
+                    "the preflight is not skipped",
+                    where=f"--skip {PREFLIGHT}",
+                    why="it tells the other phases what the machines are, and changes nothing",
+                    fix="--accept CHECK for a check that is not to be insisted on",
+                ),
+            )
+        )
     first = PHASES.index(start) if start else 0
     last = PHASES.index(end) if end else len(PHASES) - 1
     chosen = tuple(

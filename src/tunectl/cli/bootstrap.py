@@ -74,7 +74,9 @@ def preflight(session: Session, *, tiers: tuple[str, ...], accept: tuple[str, ..
 @_cluster_options
 @click.option("--from", "start", type=_PHASE, help="Begin with this phase.")
 @click.option("--until", "end", type=_PHASE, help="End with this phase.")
-@click.option("--skip", "skipped", type=_PHASE, multiple=True, help="Leave this phase out; repeatable.")
+@click.option(
+    "--skip", "skipped", type=click.Choice(PHASES[1:]), multiple=True, help="Leave this phase out; repeatable."
+)
 @click.option("-y", "--yes", is_flag=True, help="Answer the question with yes; nothing else is skipped.")
 def kubeadm(  # noqa: PLR0913  the options of the command
     session: Session,

@@ -31,7 +31,9 @@ def done(phases: Recorded, chosen: tuple[str, ...] = PHASES) -> BootstrapResult:
 def test_phases_are_chosen_in_their_order_and_the_preflight_is_always_among_them() -> None:
     assert chosen_phases(None, None, ()) == PHASES
     assert chosen_phases("workers", None, ()) == ("preflight", "workers", "tiers", "verify")
-    assert chosen_phases("runtime", "control-plane", ("preflight",)) == ("runtime", "control-plane")
+    assert chosen_phases("runtime", "workers", ("network",)) == ("preflight", "runtime", "control-plane", "workers")
+    with pytest.raises(InputError, match="preflight is not skipped"):
+        chosen_phases(None, None, ("preflight",))
     assert chosen_phases(None, "preflight", ()) == ("preflight",)
     with pytest.raises(InputError, match="TUN-1930"):
         chosen_phases("workers", "runtime", ())

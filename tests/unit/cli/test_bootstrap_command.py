@@ -11,6 +11,7 @@ from support.labs import node_tree
 from support.plays import write_inventory
 
 from tunectl.cli.main import run
+from tunectl.core.check_catalogue import CHECKS
 
 
 @pytest.fixture
@@ -83,3 +84,57 @@ def test_manifests_for_the_first_boot(folder: Path, capsys: pytest.CaptureFixtur
     assert {"MachineConfigPool", "PerformanceProfile"} <= kinds
     assert run(arguments) == 0
     assert document(capsys)["summary"]["written"] == 0  # type: ignore[index]
+
+
+TIER = """
+apiVersion: tunectl.io/v1alpha1
+kind: Tier
+name: small
+summary: A tier for small nodes
+pool: small-pool
+cpu:
+  reserved: {count: 4, spread: numa}
+kubelet:
+  cpu_manager_policy: static
+sysctl:
+  vm.swappiness: "7"
+"""
+
+
+@pytest.mark.ansible
+@pytest.mark.timeout(400)
+def test_bare_machines_are_tuned_without_their_kubelet_and_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roots = {name: node_tree(folder / "nodes" / name) for name in ("cp-1", "w-1")}
+    shared = {"tunectl_simulated": True, "tunectl_kube_version": "1.33.2", "tunectl_kube_address": "192.0.2.11"}
+    variables = {name: {**shared, "tunectl_root": str(root)} for name, root in roots.items()}
+    groups = {"kube_control_plane": ["cp-1"], "kube_workers": ["w-1"], "small_pool": ["w-1"]}
+    write_inventory(folder, groups, variables)
+    (folder / "tiers").mkdir()
+    (folder / "tiers/small.yaml").write_text(TIER, encoding="utf-8")
+    accepted = [word for one in CHECKS if one.startswith("bootstrap.") for word in ("--accept", one)]
+    arguments = ["bootstrap", "kubeadm", "-i", "hosts.yaml", "--tier", "small-pool=small", "--yes", "-o", "json"]
+    arguments += ["--until", "machine-tuning", *accepted]
+
+    assert run(arguments) == 0
+    tuning = document(capsys)["items"][1]  # type: ignore[index]
+    assert (tuning["state"], tuning["changed"]) == ("ok", ["w-1"])
+    assert "isolcpus" in (roots["w-1"] / "etc/default/grub.d/99-tunectl.cfg").read_text(encoding="utf-8")
+    assert (roots["w-1"] / "proc/sys/vm/swappiness").read_text(encoding="utf-8") == "7\n"
+    assert not (roots["w-1"] / "etc/kubernetes/kubelet.conf.d/99-tunectl.conf").exists()
+    assert not (roots["cp-1"] / "etc/default/grub.d/99-tunectl.cfg").exists()
+
+    assert run(arguments) == 0
+    assert document(capsys)["items"][1]["state"] == "unchanged"  # type: ignore[index]
+
+    # a node is never tuned and rebooted by a bootstrap
+    journal = roots["w-1"] / "var/lib/tunectl/bootstrap/journal.json"
+    journal.parent.mkdir(parents=True)
+    journal.write_text(json.dumps({"format": 1, "role": "join", "state": "done", "cluster_ca": ""}), encoding="utf-8")
+    (roots["w-1"] / "etc/kubernetes").mkdir(exist_ok=True)
+    (roots["w-1"] / "etc/kubernetes/kubelet.conf").write_text("x", encoding="utf-8")
+    (roots["w-1"] / "proc/sys/vm/swappiness").write_text("60\n", encoding="utf-8")
+    assert run(arguments) == 0
+    assert "in the cluster already" in document(capsys)["items"][1]["note"]  # type: ignore[index]
+    assert (roots["w-1"] / "proc/sys/vm/swappiness").read_text(encoding="utf-8") == "60\n"
