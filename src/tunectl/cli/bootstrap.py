@@ -44,7 +44,7 @@ def _cluster_options(body: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-@command("preflight", kind="Report", options=("inventory",), parent=bootstrap)
+@command("preflight", kind="Preflight", options=("inventory",), parent=bootstrap)
 @_cluster_options
 def preflight(session: Session, *, tiers: tuple[str, ...], accept: tuple[str, ...]) -> int:
     """Say whether the machines of an inventory can become a kubeadm cluster. Changes nothing.
@@ -57,7 +57,7 @@ def preflight(session: Session, *, tiers: tuple[str, ...], accept: tuple[str, ..
     if phase.problems and not phase.findings:
         _raise(phase)
     document = Result(
-        "Report",
+        "Preflight",
         exit_code=result.exit_code,
         summary={"machines": phase.machines, "fit": phase.good},
         items=[to_json(finding) for finding in phase.findings],

@@ -42,7 +42,7 @@ def test_machines_that_are_not_fit_are_refused_with_every_reason(
     write_inventory(folder, {"kube_control_plane": ["cp-1"], "kube_workers": []}, {"cp-1": variables})
     assert run(["bootstrap", "preflight", "-i", "hosts.yaml", "-o", "json"]) == 4
     found = document(capsys)
-    assert (found["kind"], found["exitCode"]) == ("Report", 4)
+    assert (found["kind"], found["exitCode"]) == ("Preflight", 4)
     checks = {item["id"]: item["verdict"] for item in found["items"]}  # type: ignore[attr-defined]
     assert checks["bootstrap.leftovers"] == "fail"
     assert checks["bootstrap.programs"] == "unknown"
