@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from .boot_loader_files import BootLoaderFiles
 from .core.errors import UnknownError, problem
 from .generation_actions import Commands, commands_of, refuse_unknown
 from .generation_disk import Disk, DiskError, Step
@@ -39,6 +40,9 @@ class Generations:
         self._records = Records(self._disk)
         self._drafts = Drafts(self._disk, kernel, self._records)
         self._commands = commands or (Commands() if self._disk.is_live else None)
+        self._boot = BootLoaderFiles(self._disk)
+        if self._commands is not None:
+            self._commands.boot = self._boot
         self._transaction = Transaction(self._disk, kernel, self._records, self._commands)
 
     @property
@@ -100,17 +104,25 @@ class Generations:
             return self._preview(_drafted(work_out), unfinished=bool(self._records.unfinished()))
         if self._records.is_settled():
             draft = _drafted(work_out)
-            if draft.goal.is_reached:
+            if self._is_reached(draft):
                 return self._result(draft)
         with held(self._disk, what):
             recovered = self._transaction.recover()
             draft = _drafted(work_out)
-            if not draft.goal.is_reached:
-                refuse_no_room(self._disk, draft.goal.files)
+            if not self._is_reached(draft):
+                self._boot.refuse_unreadable(draft.goal.actions)
+                refuse_no_room(self._disk, (*draft.goal.files, *self._boot.expected_writes(draft.goal.actions)))
                 self._transaction.run(replace(draft.goal, boot_id=self.boot_id), draft.manifest)
             # putting back unfinished work is a change too
             result = self._result(draft)
             return replace(result, recovered=recovered, changed=result.changed or bool(recovered))
+
+    def _is_reached(self, draft: Draft) -> bool:
+        return draft.goal.is_reached and not self._is_behind(draft)
+
+    def _is_behind(self, draft: Draft) -> bool:
+        """Return whether what boots next lacks arguments that the files hold already: a kernel came without them."""
+        return self._commands is not None and self._boot.is_behind(draft.goal.actions, self._commands.output_of)
 
     def _preview(self, draft: Draft, *, unfinished: bool) -> Result:
         result = self._result(draft)
@@ -120,7 +132,7 @@ class Generations:
         return replace(result, changed=True, notes=(*result.notes, note))
 
     def _result(self, draft: Draft) -> Result:
-        changed = not draft.goal.is_reached
+        changed = not self._is_reached(draft)
         current = self._records.current().number
         return Result(
             changed=changed,

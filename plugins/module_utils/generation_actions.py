@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from .core.errors import RefusedError, problem
 
 REBOOT = "reboot"
 CHECKPOINTS = "kubelet-checkpoints"
 KUBELET_RESTART = "kubelet-restart"
+BOOT_ARGUMENTS = "boot-arguments"
 # Our own units: the old ones are stopped before the writing, the new ones started after it.
 UNITS = "units"
 
@@ -32,10 +34,10 @@ _COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 _KUBELET_ACTIVE = ("systemctl", "is-active", "--quiet", "kubelet.service")
 _UNITS_STOP, _UNITS_START = "units-stop", "units-start"
 _BEFORE = ("kubelet-stop", _UNITS_STOP)
-_AFTER = ("daemon-reload", "update-grub", _UNITS_START, "kubelet-start")
+_AFTER = ("daemon-reload", "update-grub", BOOT_ARGUMENTS, _UNITS_START, "kubelet-start")
 _OWN_UNITS = "tunectl-*.service"
 
-ACTIONS = frozenset({REBOOT, CHECKPOINTS, KUBELET_RESTART, UNITS, "daemon-reload", "update-grub"})
+ACTIONS = frozenset({REBOOT, CHECKPOINTS, KUBELET_RESTART, UNITS, BOOT_ARGUMENTS, "daemon-reload", "update-grub"})
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class CommandResult:
 
 
 Runner = Callable[[Sequence[str], float], CommandResult]
+
+
+# A command line of the kernel fits in several times over.
+_MOST_OUTPUT = 16384
+_MOST_SAID = 600
 
 
 class ActionError(Exception):
@@ -77,7 +84,7 @@ def run_command(command: Sequence[str], timeout_s: float) -> CommandResult:
         return CommandResult(124, f"not done after {timeout_s:g} s")
     except OSError as error:
         return CommandResult(126, error.strerror or str(error))
-    return CommandResult(done.returncode, done.stdout.decode("utf-8", "replace").strip()[-600:])
+    return CommandResult(done.returncode, done.stdout.decode("utf-8", "replace").strip()[-_MOST_OUTPUT:])
 
 
 def refuse_unknown(actions: Sequence[str]) -> None:
@@ -97,6 +104,18 @@ def refuse_unknown(actions: Sequence[str]) -> None:
         )
 
 
+class BootStep(Protocol):
+    """Puts the listed arguments into what the boot loader reads, and looks whether they arrived."""
+
+    def put_listed(self, run: Callable[[Sequence[str]], str]) -> object:
+        """Make the next boot have what the list file says; raises `RefusedError`."""
+        ...
+
+    def missing_from_menu(self) -> str:
+        """Return why GRUB's menu would not boot with our arguments; nothing when it does."""
+        ...
+
+
 @dataclass
 class Commands:
     """Runs the steps of a transaction on a live node.
@@ -110,6 +129,7 @@ class Commands:
     timeout_s: float = 120.0
     settle_s: float = 5.0
     unit_directory: Path = Path("/etc/systemd/system")
+    boot: BootStep | None = None
 
     def before(self, actions: Sequence[str]) -> None:
         """Run what comes before the writing; raises `ActionError`."""
@@ -124,14 +144,42 @@ class Commands:
                 self._run(step)
 
     def _run(self, step: str) -> None:
+        if step == BOOT_ARGUMENTS:
+            self._put_boot_arguments()
+            return
         command = self._command(step)
         if not command:
             return
         result = self.runner(command, self.timeout_s)
         if result.code != 0:
-            raise ActionError(step, " ".join(command), result.output or f"it ended with {result.code}")
+            raise ActionError(step, " ".join(command), result.output[-_MOST_SAID:] or f"it ended with {result.code}")
         if step == "kubelet-start":
             self._watch_kubelet()
+        if step == "update-grub":
+            self._prove_menu()
+
+    def _put_boot_arguments(self) -> None:
+        if self.boot is None:
+            return
+        try:
+            self.boot.put_listed(self.output_of)
+        except RefusedError as error:
+            found = error.problems[0]
+            raise ActionError(BOOT_ARGUMENTS, found.where, f"{found.what}: {found.why}") from error
+
+    def output_of(self, command: Sequence[str]) -> str:
+        """Return what a program printed; raises `ActionError` when it fails."""
+        result = self.runner(command, self.timeout_s)
+        if result.code != 0:
+            raise ActionError(
+                BOOT_ARGUMENTS, " ".join(command), result.output[-_MOST_SAID:] or f"it ended with {result.code}"
+            )
+        return result.output
+
+    def _prove_menu(self) -> None:
+        why = self.boot.missing_from_menu() if self.boot is not None else ""
+        if why:
+            raise ActionError("update-grub", "update-grub", why)
 
     def _command(self, step: str) -> tuple[str, ...]:
         if step in (_UNITS_STOP, _UNITS_START):
@@ -157,7 +205,7 @@ def expanded(actions: Sequence[str]) -> tuple[str, ...]:
 
     Units of ours are not started where the boot does it anyway: what they ask for may be there only then.
     """
-    steps = [name for name in actions if name in _COMMANDS]
+    steps = [name for name in actions if name in _COMMANDS or name == BOOT_ARGUMENTS]
     if UNITS in actions:
         steps += [_UNITS_STOP] if REBOOT in actions else [_UNITS_STOP, _UNITS_START]
     return ("kubelet-stop", *steps, "kubelet-start") if KUBELET_RESTART in actions else tuple(steps)

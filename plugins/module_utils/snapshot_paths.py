@@ -31,6 +31,9 @@ FILES = (
     "/etc/os-release",
     "/etc/default/grub",
     "/etc/kernel/cmdline",
+    "/etc/tunectl/kernel-arguments",
+    "/boot/grub/grubenv",
+    "/boot/grub2/grubenv",
     "/etc/sysctl.conf",
     "/etc/sysconfig/irqbalance",
     "/etc/default/irqbalance",
@@ -90,6 +93,8 @@ DIRECTORIES = (
     ("/sys/kernel/mm/transparent_hugepage", ""),
     ("/sys/kernel/mm/transparent_hugepage/khugepaged", ""),
 )
+
+GRUB_MENUS = ("/boot/grub/grub.cfg", "/boot/grub2/grub.cfg")
 
 SCHEDULER_KNOBS = (
     "base_slice_ns",

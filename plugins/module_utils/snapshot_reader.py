@@ -21,6 +21,7 @@ from .snapshot_paths import (
     BOOT_ID,
     DIRECTORIES,
     FILES,
+    GRUB_MENUS,
     KERNEL_CONFIG,
     KUBELET_BINARIES,
     KUBELET_DROPINS,
@@ -221,6 +222,12 @@ def _owned(files: RootedFiles) -> None:
     text = files.peek("/etc/fstab")
     if text is not None:
         files.files["/etc/fstab"] = "".join(line for line in text.splitlines(keepends=True) if _is_swap(line.split()))
+    for path in GRUB_MENUS:
+        menu = files.peek(path)
+        if menu is not None:
+            # Lines keep their numbers.
+            lines = menu.splitlines(keepends=True)
+            files.files[path] = "".join(line if _tells_the_default(line) else "\n" for line in lines)
     for name in files.listing(_GENERATIONS)[-_GENERATIONS_READ:]:
         files.read(f"{_GENERATIONS}/{name}/manifest.json")
     for path in files.glob("/etc/systemd/system/*tunectl*"):
@@ -229,6 +236,11 @@ def _owned(files: RootedFiles) -> None:
         files.read(path)
     for unit in UNITS:
         files.link(f"/etc/systemd/system/{unit}.service")
+
+
+def _tells_the_default(line: str) -> bool:
+    # All that tells which entry boots and with what; the rest of a menu is modules and devices.
+    return line.strip().startswith(("set default=", "menuentry ", "submenu ", "linux", "}"))
 
 
 def _is_swap(fields: Sequence[str]) -> bool:

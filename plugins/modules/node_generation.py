@@ -93,7 +93,7 @@ options:
       - What makes the changes effective. C(reboot) is only reported, as RV(needs_reboot).
     type: list
     elements: str
-    choices: [daemon-reload, units, update-grub, kubelet-checkpoints, kubelet-restart, reboot]
+    choices: [daemon-reload, units, update-grub, boot-arguments, kubelet-checkpoints, kubelet-restart, reboot]
     default: []
   tier:
     description: Name of the tier, for the records.
@@ -258,7 +258,15 @@ _RUNTIME = {
     "value": {"type": "str", "required": True},
     "optional": {"type": "bool", "default": False},
 }
-_ACTIONS = ["daemon-reload", "units", "update-grub", "kubelet-checkpoints", "kubelet-restart", "reboot"]
+_ACTIONS = [
+    "daemon-reload",
+    "units",
+    "update-grub",
+    "boot-arguments",
+    "kubelet-checkpoints",
+    "kubelet-restart",
+    "reboot",
+]
 ARGUMENTS: dict[str, Any] = {
     "root": {"type": "path", "default": "/"},
     "state": {"type": "str", "choices": ["present", "rolled_back", "history"], "default": "present"},

@@ -8,11 +8,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .actual import Actual
-from .desired import DesiredState
+from .boot_arguments import contains
+from .boot_menu import next_entry, owned_arguments
+from .desired import DesiredState, Impact
 from .difference import Difference, file_changes, needed_actions, setting_changes, without_kubelet
 from .observed import ObservedState, actual_of
 from .owned_settings import removed_settings
-from .plan import Change, NodeFile
+from .plan import Change, ChangeKind, NodeFile
 from .plan_files import FilesNow, changed_paths, files_now
 
 
@@ -61,25 +63,49 @@ class ChangePlanner:
         found = tuple((one.value, bool(one.unknown)) for one in actual.values())
         owned = tuple(sorted(now.owned.items()))
         has_kubelet = observed.kubelet.present
-        key = (found, tuple(sorted(texts.items())), owned, now.absent & set(now.owned), has_kubelet)
+        behind = boot_behind(self.files, observed)
+        key = (found, tuple(sorted(texts.items())), owned, now.absent & set(now.owned), has_kubelet, behind)
         if key not in self._known:
-            self._known[key] = self._compute(now, actual, has_kubelet=has_kubelet)
+            self._known[key] = self._compute(now, actual, has_kubelet=has_kubelet, behind=behind)
         return self._known[key]
 
     def _paths(self, now: FilesNow) -> set[str]:
         return {item.path for item in self.files} | set(now.owned)
 
-    def _compute(self, now: FilesNow, actual: Mapping[str, Actual], *, has_kubelet: bool) -> Changes:
+    def _compute(self, now: FilesNow, actual: Mapping[str, Actual], *, has_kubelet: bool, behind: str) -> Changes:
         difference = setting_changes(self.desired, lambda setting: actual[setting.id])
         removed = removed_settings(self.desired, now)
         changes = (*difference.changes, *removed, *_files(self.files, now, difference, removed))
         changes = changes if has_kubelet else without_kubelet(changes)
+        paths = changed_paths(self.files, now)
+        if behind and behind not in paths:
+            changes, paths = (*changes, _NEXT_BOOT), (*paths, behind)
         return Changes(
             changes=changes,
-            actions=needed_actions(changes, changed_paths(self.files, now), self.desired),
+            actions=needed_actions(changes, paths, self.desired),
             matching=difference.matching,
             observed={**difference.observed, **file_basis(self.files, now)},
         )
+
+
+_NEXT_BOOT = Change(
+    setting="boot.next",
+    kind=ChangeKind.CHANGE,
+    now="without them",
+    wanted="with the tier's arguments",
+    impact=Impact.LIVE,
+    why="The entry that boots next lacks kernel arguments that are written for it.",
+)
+
+
+def boot_behind(files: Iterable[NodeFile], observed: ObservedState) -> str:
+    """Return the file whose arguments the entry that boots next lacks, though they are written; "" when none does."""
+    path, wanted = owned_arguments(observed.snapshot)
+    content = next((item.content for item in files if item.path == path), None)
+    if not wanted or content is None or observed.snapshot.files[path] != content:
+        return ""
+    entry = next_entry(observed.snapshot)
+    return path if entry is not None and not contains(entry.arguments, wanted) else ""
 
 
 def _files(

@@ -24,6 +24,12 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Boot with GRUB, set the arguments with the loader's own tool, or set cpu.enforce_isolation: false.",
         source="GRUB manual; grubby(8); rpm-ostree(1); loader specification",
     ),
+    "boot.next": CheckDoc(
+        title="The entry that boots next has the arguments",
+        why="A kernel update or another default entry boots without the arguments, and the node comes back untuned.",
+        remedy="Apply the tier again: it puts the arguments into the entry that boots next.",
+        source="GNU GRUB manual; UAPI boot loader specification",
+    ),
     "boot.pending": CheckDoc(
         title="The running kernel has the arguments that were written for it",
         why="Arguments take effect at the next boot: until then the node runs with the old ones.",

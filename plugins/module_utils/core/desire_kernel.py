@@ -258,22 +258,22 @@ def _page_size(context: DesireContext) -> Iterator[Finding]:
 
 def _boot_loader(context: DesireContext) -> Iterator[Finding]:
     loader = context.environment.boot_loader
-    if not context.on_node or not context.knows_node or loader == "grub":
+    if not context.on_node or not context.knows_node or loader in _LOADERS:
         return
     yield context.finding(
         "boot.loader.unsupported",
         Severity.CRITICAL,
         f"kernel arguments cannot be set through this node's boot loader ({loader})",
         path="kernel.args" if context.tier.kernel.args else "cpu.isolated",
-        expected="GRUB with /etc/default/grub.d",
+        expected="GRUB, loader entries or rpm-ostree",
         actual=loader,
-        why="a file in /etc/default/grub.d would be written and never reach the kernel",
+        why="the arguments would be written and never reach the kernel",
         remedy=_LOADER_REMEDY.get(loader, "boot the node with GRUB, or set cpu.enforce_isolation: false"),
     )
 
 
+_LOADERS = ("grub", "bls", "ostree")
 _LOADER_REMEDY = {
-    "bls": "set the arguments with grubby --update-kernel=ALL --args=..., or set cpu.enforce_isolation: false",
-    "ostree": "set the arguments with rpm-ostree kargs --append-if-missing=..., or set cpu.enforce_isolation: false",
-    "systemd-boot": "add the arguments to the options line of the loader entries, or set cpu.enforce_isolation: false",
+    "systemd-boot": "add the arguments to the options line of the loader entries and to /etc/kernel/cmdline (a unified "
+    "kernel image is built anew with it: kernel-install add), or set cpu.enforce_isolation: false",
 }

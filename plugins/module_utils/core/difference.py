@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .actual import Actual
+from .boot_arguments import ARGUMENTS_FILE
+from .boot_menu import DROP_IN_DIRECTORY
 from .comparison import holds, wanted_text
 from .desired import Area, DesiredState, Impact, Setting, highest
 from .plan import Change, ChangeKind, NodeFile
@@ -129,8 +131,8 @@ def without_kubelet(changes: Iterable[Change]) -> tuple[Change, ...]:
 def needed_actions(changes: Iterable[Change], paths: Iterable[str], desired: DesiredState) -> tuple[str, ...]:
     """Return what makes exactly these changes effective, in order.
 
-    Shape: of daemon-reload, units, update-grub, kubelet-checkpoints, kubelet-restart, reboot. The checkpoints go where
-    the kubelet would refuse them: its policies, reservations, CPUs or hugepages changed.
+    Shape: of daemon-reload, units, update-grub, boot-arguments, kubelet-checkpoints, kubelet-restart, reboot. The
+    checkpoints go where the kubelet would refuse them: its policies, reservations, CPUs or hugepages changed.
     """
     changed = tuple(changes)
     impacts = {change.impact for change in changed}
@@ -140,7 +142,8 @@ def needed_actions(changes: Iterable[Change], paths: Iterable[str], desired: Des
     named = {
         "daemon-reload": Area.SERVICE in areas,
         "units": any(path.startswith(UNIT_DIRECTORY) and path.endswith(".service") for path in paths),
-        "update-grub": Area.CMDLINE in areas,
+        "update-grub": any(path.startswith(f"{DROP_IN_DIRECTORY}/") for path in paths),
+        "boot-arguments": ARGUMENTS_FILE in paths,
         "kubelet-checkpoints": kubelet_moves,
         "kubelet-restart": kubelet_moves or bool(impacts & {Impact.RESTART, Impact.DRAIN}),
         "reboot": Impact.REBOOT in impacts,

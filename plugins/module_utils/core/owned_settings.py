@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from .cmdline import parse_cmdline
+from .boot_arguments import read_list
+from .cmdline import format_cmdline, parse_cmdline
 from .desired import Area, DesiredState, Impact
 from .plan import Change, ChangeKind
 from .plan_files import FilesNow, areas_of
@@ -95,7 +96,8 @@ def _kubelet(text: str) -> Found:
 def _grub(text: str) -> Found:
     seen: dict[str, int] = {}
     size = ""
-    for arguments in _GRUB.findall(text):
+    lines = _GRUB.findall(text) or [format_cmdline(read_list(text))]
+    for arguments in lines:
         for argument in parse_cmdline(arguments):
             size = argument.value or "" if argument.name == "hugepagesz" else size
             key = f"{argument.name}.{size}" if argument.name in _PAIR and size else argument.name

@@ -87,6 +87,7 @@ def areas_of(path: str) -> tuple[Area, ...]:
 _AREA_OF = {
     "/etc/sysctl.d": Area.SYSCTL,
     "/etc/default/grub.d": Area.CMDLINE,
+    "/etc/tunectl": Area.CMDLINE,
     "/etc/tmpfiles.d": Area.RUNTIME,
     "/etc/modprobe.d": Area.MODULE,
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..core.boot_arguments import ARGUMENTS_FILE
 from ..core.desire import DEFAULT_KUBELET_DIR
 from ..core.desired import Area, DesiredState, Impact, Platform, Setting
 from ..core.environment import NodeEnvironment
@@ -24,6 +25,8 @@ GRUB_PATH = "/etc/default/grub.d/99-tunectl.cfg"
 TMPFILES_PATH = "/etc/tmpfiles.d/tunectl.conf"
 MODPROBE_PATH = "/etc/modprobe.d/tunectl.conf"
 
+# Their arguments stand in entries of their own, not in what a drop-in can add to.
+_WITHOUT_DROP_INS = ("bls", "ostree")
 _DEBUGFS = "/sys/kernel/debug/"
 
 
@@ -55,12 +58,14 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
     files = (
         *_kubelet(desired, environment),
         *_sysctl(desired, environment),
-        *_grub(desired),
+        *_boot(desired, environment),
         *_tmpfiles(desired),
         *modprobe_files(desired),
         *units,
     )
-    return NodeArtefacts(files, tuple(_runtime(desired, environment)), tuple(_actions(desired, bool(units))))
+    return NodeArtefacts(
+        files, tuple(_runtime(desired, environment)), tuple(_actions(desired, environment, bool(units)))
+    )
 
 
 def kubelet_document(desired: DesiredState) -> dict[str, object]:
@@ -101,10 +106,19 @@ def _sysctl(desired: DesiredState, environment: NodeEnvironment) -> Iterator[Nod
         )
 
 
-def _grub(desired: DesiredState) -> Iterator[NodeFile]:
+def _boot(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
     # The order counts: hugepages= belongs to the hugepagesz= before it.
     arguments = [argument(setting) for setting in desired.of(Area.CMDLINE)]
     if not arguments:
+        return
+    if environment.boot_loader in _WITHOUT_DROP_INS:
+        yield NodeFile(
+            path=ARGUMENTS_FILE,
+            content=render_template(
+                "node/kernel-arguments.j2", tier=desired.tier, what="kernel arguments", arguments=arguments
+            ),
+            why="these arguments are put into the loader entries, and remembered so that they can be taken out again",
+        )
         return
     yield NodeFile(
         path=GRUB_PATH,
@@ -155,11 +169,11 @@ def _runtime(desired: DesiredState, environment: NodeEnvironment) -> Iterator[Ru
             yield RuntimeValue(setting.name, str(setting.value), optional=unsure)
 
 
-def _actions(desired: DesiredState, has_units: bool) -> Iterator[str]:  # noqa: FBT001  a plain fact
+def _actions(desired: DesiredState, environment: NodeEnvironment, has_units: bool) -> Iterator[str]:  # noqa: FBT001  a plain fact
     if has_units:
         yield "daemon-reload"
     if any(desired.of(Area.CMDLINE)):
-        yield "update-grub"
+        yield "boot-arguments" if environment.boot_loader in _WITHOUT_DROP_INS else "update-grub"
     if any(desired.of(Area.KUBELET)) or any(desired.of(Area.SWAP)):
         yield "kubelet-restart"
     if any(setting.impact is Impact.REBOOT for setting in desired.settings):

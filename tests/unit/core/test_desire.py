@@ -308,7 +308,7 @@ class TestWhereItIsWritten:
         result = wanted(environment=replace(NODE, has_kubelet=False))
         assert [(one.id, one.blocks) for one in result.findings] == [("kubelet.absent", False)]
 
-    @pytest.mark.parametrize("loader", ["bls", "ostree", "systemd-boot", "unknown"])
+    @pytest.mark.parametrize("loader", ["systemd-boot", "unknown"])
     def test_other_boot_loaders_are_refused_when_there_are_arguments(self, loader: str) -> None:
         environment = replace(NODE, boot_loader=loader)
         result = wanted(environment=environment)

@@ -113,9 +113,13 @@ class TestPlan:
         plan = plan_pool(profile_tier(), [node(files={"/etc/systemd/system/kubelet.service": without})])
         assert plan.blocked
         assert [one.id for one in plan.all_findings if one.blocks] == ["kubelet.config-dir"]
+        stub: dict[str, Any] = {"/etc/default/grub": None, "/boot/loader/loader.conf": "timeout 3\n"}
+        systemd = plan_pool(profile_tier(), [node(files=stub)])
+        assert systemd.blocked
+        assert [one.id for one in systemd.all_findings if one.blocks] == ["boot.loader.unsupported"]
         ostree = plan_pool(profile_tier(), [node(files={"/run/ostree-booted": ""})])
-        assert ostree.blocked
-        assert [one.id for one in ostree.all_findings if one.blocks] == ["boot.loader.unsupported"]
+        assert "/etc/tunectl/kernel-arguments" in [item.path for item in ostree.nodes[0].files]
+        assert "boot-arguments" in ostree.nodes[0].actions
 
     def test_a_value_that_no_file_can_hold_is_refused(self) -> None:
         with pytest.raises(InputError, match="TUN-2202"):

@@ -6,21 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..boot_arguments import contains
+from ..boot_menu import next_entry, owned_arguments
+from ..cmdline import format_cmdline
 from ..comparison import holds
 from ..desired import Area, DesiredState, Impact, Setting
 from ..findings import Evidence, Finding, Severity, Verdict
+from ..node_software import kernel_release
 from ..observed import CMDLINE_FILE, ObservedState, actual_of
 from ..owned_settings import settings_in
 from .statement import Statement, finding, verdict_of
 
-GRUB_FILE = "/etc/default/grub.d/99-tunectl.cfg"
 _MOST_SHOWN = 5
 
 
 def check_pending_boot(desired: DesiredState, observed: ObservedState) -> Iterator[Finding]:
     """Yield whether arguments are written that the running kernel lacks; nothing where none were written."""
-    text = observed.snapshot.files.get(GRUB_FILE)
-    written = settings_in(GRUB_FILE, text) if text is not None else {}
+    path, _arguments = owned_arguments(observed.snapshot)
+    written = settings_in(path, observed.snapshot.files[path]) if path else {}
     if not written:
         return
     check = "boot.pending"
@@ -46,6 +49,40 @@ def check_pending_boot(desired: DesiredState, observed: ObservedState) -> Iterat
                 for setting in waiting[:_MOST_SHOWN]
             ),
             severity=Severity.WARNING,
+        ),
+    )
+
+
+def check_next_boot(desired: DesiredState, observed: ObservedState) -> Iterator[Finding]:
+    """Yield whether the entry that boots next has our arguments; nothing where none were written.
+
+    It lacks them when a kernel update came with an entry of its own, when the menu was not made anew, or when another
+    entry was chosen. Source: GNU GRUB manual; UAPI boot loader specification.
+    """
+    path, wanted = owned_arguments(observed.snapshot)
+    if not wanted:
+        return
+    check = "boot.next"
+    entry = next_entry(observed.snapshot)
+    if entry is None:
+        said = Statement("the boot loader's files do not tell which entry boots next", severity=Severity.WARNING)
+        yield finding(check, Verdict.UNKNOWN, observed, said)
+        return
+    good = contains(entry.arguments, wanted)
+    running = kernel_release(observed.snapshot)
+    other = f", with kernel {entry.release} (running: {running})" if entry.release not in ("", running) else ""
+    place = f"{entry.file}:{entry.line}"
+    has = "has" if good else "lacks"
+    yield finding(
+        check,
+        verdict_of(good),
+        observed,
+        Statement(
+            f"the entry that boots next, {entry.title!r}{other}, {has} the arguments of {path}",
+            format_cmdline(wanted),
+            format_cmdline(entry.arguments),
+            remedy=f"tunectl apply --tier {desired.tier} puts them there again",
+            evidence=(Evidence(place, format_cmdline(entry.arguments)),),
         ),
     )
 

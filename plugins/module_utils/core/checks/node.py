@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..desired import DesiredState
 from ..findings import Finding
 from ..observed import ObservedState
-from .boot import check_pending_boot
+from .boot import check_next_boot, check_pending_boot
 from .cpus import check_online
 from .files import check_foreign_files
 from .interrupts import check_interrupts
@@ -32,6 +32,7 @@ def verify_node(desired: DesiredState, observed: ObservedState) -> tuple[Finding
         *check_isolation(desired, observed),
         *check_interrupts(desired, observed),
         *check_pending_boot(desired, observed),
+        *check_next_boot(desired, observed),
         *check_overrides(desired, observed),
         *check_tuners(desired, observed),
         *check_foreign_files(desired, observed),
