@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .core.errors import RefusedError, problem
+from .kubelet_health import kubelet_place, unhealthy
 
 REBOOT = "reboot"
 CHECKPOINTS = "kubelet-checkpoints"
@@ -33,6 +34,9 @@ _COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 _KUBELET_ACTIVE = ("systemctl", "is-active", "--quiet", "kubelet.service")
 _UNITS_STOP, _UNITS_START = "units-stop", "units-start"
+# What it said when it ended, without systemd's own lines.
+_KUBELET_SAID = ("journalctl", "--unit=kubelet.service", "--lines=20", "--output=cat", "--no-pager", "_COMM=kubelet")
+_MOST_LINES = 3
 _BEFORE = ("kubelet-stop", _UNITS_STOP)
 _AFTER = ("daemon-reload", "update-grub", BOOT_ARGUMENTS, _UNITS_START, "kubelet-start")
 _OWN_UNITS = "tunectl-*.service"
@@ -120,7 +124,9 @@ class BootStep(Protocol):
 class Commands:
     """Runs the steps of a transaction on a live node.
 
-    Scale: `timeout_s` is for one command, `settle_s` how long the kubelet is watched after its start, in seconds.
+    Scale, in seconds: `timeout_s` is for one command, `health_s` for the kubelet to say that it is healthy, `settle_s`
+    how long it must stay up then (twice as long where it has no health endpoint). `kubelet_place` tells where the
+    kubelet says how it is, `unhealthy` what it says.
     """
 
     runner: Runner = run_command
@@ -128,6 +134,9 @@ class Commands:
     sleep: Callable[[float], None] = time.sleep
     timeout_s: float = 120.0
     settle_s: float = 5.0
+    health_s: float = 120.0
+    kubelet_place: Callable[[], tuple[str, int] | None] = kubelet_place
+    unhealthy: Callable[[tuple[str, int]], str] = unhealthy
     unit_directory: Path = Path("/etc/systemd/system")
     boot: BootStep | None = None
 
@@ -189,15 +198,33 @@ class Commands:
         return next((command for command in choices if self.which(command[0])), choices[0])
 
     def _watch_kubelet(self) -> None:
-        """Raise `ActionError` when the kubelet does not stay up: systemd starts it again and again otherwise."""
-        waited = 0.0
-        while waited < self.settle_s:
+        """Raise `ActionError` when the kubelet does not become healthy, or does not stay up: systemd starts it anew."""
+        place = self.kubelet_place()
+        waited, why = 0.0, ""
+        while place is not None:
+            self._need_active()
+            why = self.unhealthy(place)
+            if not why:
+                break
+            if waited >= self.health_s:
+                raise self._kubelet_failed(f"the kubelet is not healthy after {self.health_s:g} s: {why}")
             self.sleep(1.0)
             waited += 1.0
-            result = self.runner(_KUBELET_ACTIVE, self.timeout_s)
-            if result.code != 0:
-                why = "the kubelet does not stay up: journalctl -u kubelet says why"
-                raise ActionError("kubelet-start", " ".join(_KUBELET_ACTIVE), why)
+        watched = 0.0
+        while watched < (self.settle_s if place is not None else 2 * self.settle_s):
+            self.sleep(1.0)
+            watched += 1.0
+            self._need_active()
+
+    def _need_active(self) -> None:
+        if self.runner(_KUBELET_ACTIVE, self.timeout_s).code != 0:
+            raise self._kubelet_failed("the kubelet does not stay up")
+
+    def _kubelet_failed(self, what: str) -> ActionError:
+        said = self.runner(_KUBELET_SAID, self.timeout_s)
+        lines = [line.strip() for line in said.output.splitlines() if line.strip()] if said.code == 0 else []
+        words = "; its last words: " + " | ".join(lines[-_MOST_LINES:]) if lines else ": journalctl -u kubelet says why"
+        return ActionError("kubelet-start", " ".join(_KUBELET_ACTIVE), f"{what}{words}")
 
 
 def expanded(actions: Sequence[str]) -> tuple[str, ...]:

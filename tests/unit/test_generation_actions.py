@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.server
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,7 @@ from ansible_collections.tunectl.node.plugins.module_utils.generation_actions im
     run_command,
 )
 from ansible_collections.tunectl.node.plugins.module_utils.generation_request import Request
+from ansible_collections.tunectl.node.plugins.module_utils.kubelet_health import healthz_place, kubelet_place, unhealthy
 from support.node_trees import build, picture
 
 FILE = "/etc/kubernetes/kubelet.conf.d/99-tunectl.conf"
@@ -28,6 +31,7 @@ ALL = Request(
 )
 STOP, START = "systemctl stop kubelet.service", "systemctl start kubelet.service"
 RELOAD, GRUB = "systemctl daemon-reload", "update-grub"
+SAID = "journalctl --unit=kubelet.service --lines=20 --output=cat --no-pager _COMM=kubelet"
 ACTIVE = "systemctl is-active --quiet kubelet.service"
 
 
@@ -41,6 +45,8 @@ class Node:
     seen: list[tuple[bool, bool]] = field(default_factory=list)
     programs: Sequence[str] = ("systemctl", "update-grub")
     units: Path = Path("/nonexistent")
+    place: tuple[str, int] | None = ("127.0.0.1", 10248)
+    health: list[str] = field(default_factory=list)
 
     def __call__(self, command: Sequence[str], _timeout_s: float) -> CommandResult:
         text = " ".join(command)
@@ -54,6 +60,9 @@ class Node:
             which=lambda name: f"/bin/{name}" if name in self.programs else None,
             sleep=lambda _seconds: None,
             settle_s=2.0,
+            health_s=3.0,
+            kubelet_place=lambda: self.place,
+            unhealthy=lambda _place: self.health.pop(0) if self.health else "",
             unit_directory=self.units,
         )
         return Generations(str(self.root), commands=commands)
@@ -67,11 +76,85 @@ def root(tmp_path: Path) -> Path:
 def test_the_kubelet_is_stopped_before_and_started_after_the_writing(root: Path) -> None:
     node = Node(root)
     result = node.generations().apply(ALL)
-    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE, ACTIVE]
     assert node.seen[0] == (False, True)
     assert set(node.seen[1:]) == {(True, False)}
     assert result.needs_reboot
     assert result.skipped_actions == ()
+
+
+def test_a_kubelet_is_waited_for_until_it_is_healthy_and_then_watched(root: Path) -> None:
+    node = Node(root, health=["no", "no"])
+    node.generations().apply(Request(ALL.files, actions=("kubelet-restart",)))
+    assert node.ran == [STOP, START, *[ACTIVE] * 5]
+
+
+def test_a_kubelet_that_does_not_become_healthy_is_undone_with_its_words(root: Path) -> None:
+    before = picture(root)
+    node = Node(root, health=["/healthz says 500: syncloop"] * 4)
+    with pytest.raises(UndoneError, match="TUN-4404") as caught:
+        node.generations().apply(Request(ALL.files, actions=("kubelet-restart",)))
+    assert "not healthy after 3 s: /healthz says 500: syncloop" in caught.value.problems[0].why
+    assert SAID in node.ran
+    assert picture(root) == before
+
+
+def test_a_kubelet_without_a_health_endpoint_is_watched_twice_as_long(root: Path) -> None:
+    node = Node(root, place=None)
+    node.generations().apply(Request(ALL.files, actions=("kubelet-restart",)))
+    assert node.ran == [STOP, START, *[ACTIVE] * 4]
+
+
+@pytest.mark.parametrize(
+    ("texts", "flags", "place"),
+    [
+        ([], "", ("127.0.0.1", 10248)),
+        (["healthzPort: 10250 # mine\n", "healthzBindAddress: '0.0.0.0'\n"], "", ("127.0.0.1", 10250)),
+        (["nested:\n  healthzPort: 1\n"], "", ("127.0.0.1", 10248)),
+        (["healthzPort: 0\n"], "", None),
+        (["healthzPort: 0\n", "healthzPort: 7\n"], "", ("127.0.0.1", 7)),
+        (["healthzPort: 7\n"], "kubelet --healthz-port=0", None),
+        ([], "kubelet --healthz-bind-address ::", ("::1", 10248)),
+    ],
+)
+def test_where_a_kubelet_says_how_it_is(texts: list[str], flags: str, place: tuple[str, int] | None) -> None:
+    assert healthz_place(texts, flags) == place
+
+
+def test_the_files_are_those_that_the_running_kubelet_names(tmp_path: Path) -> None:
+    build(
+        tmp_path / "node",
+        {
+            "/proc/7/comm": (b"kubelet\n", 0o444),
+            "/proc/7/cmdline": (b"/usr/bin/kubelet\0--config=/etc/k.yaml\0--config-dir=/etc/k.d\0", 0o444),
+            "/proc/8/comm": (b"bash\n", 0o444),
+            "/etc/k.yaml": (b"healthzPort: 1\n", 0o644),
+            "/etc/k.d/sub/10.conf": (b"healthzPort: 2\n", 0o644),
+            "/var/lib/kubelet/config.yaml": (b"healthzPort: 3\n", 0o644),
+        },
+    )
+    assert kubelet_place(str(tmp_path / "node")) == ("127.0.0.1", 2)
+
+
+@pytest.mark.parametrize(("status", "said"), [(200, ""), (500, "/healthz says 500: not yet")])
+def test_a_real_endpoint_is_asked(status: int, said: str) -> None:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            assert self.path == "/healthz"
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b"not yet")
+
+        def log_message(self, *_args: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        assert unhealthy(("127.0.0.1", server.server_port)) == said
+        thread.join()
+        port = server.server_port
+    assert "does not answer" in unhealthy(("127.0.0.1", port))
 
 
 def test_own_units_are_stopped_before_and_started_after_the_writing(root: Path, tmp_path: Path) -> None:
@@ -114,7 +197,7 @@ def test_rollback_runs_the_same_steps_on_the_way_back(root: Path) -> None:
     Node(root).generations().apply(ALL)
     node = Node(root)
     node.generations().rollback()
-    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert node.ran == [STOP, RELOAD, GRUB, START, ACTIVE, ACTIVE, ACTIVE]
     assert picture(root) == before
 
 
@@ -126,7 +209,7 @@ def test_a_step_that_fails_once_undoes_everything_and_makes_that_effective(root:
         node.generations().apply(ALL)
     assert broken in caught.value.problems[0].where
     assert picture(root) == before
-    assert node.ran[-4:] == [GRUB, START, ACTIVE, ACTIVE]
+    assert node.ran[-5:] == [GRUB, START, ACTIVE, ACTIVE, ACTIVE]
     assert node.seen[-1] == (False, True)
 
 
@@ -147,7 +230,7 @@ def test_a_step_that_fails_on_the_way_back_too_is_told_and_finished_later(root: 
     assert picture(root) == before
     node = Node(root)
     assert [item.number for item in node.generations().recover()] == [1]
-    assert node.ran == [RELOAD, GRUB, START, ACTIVE, ACTIVE]
+    assert node.ran == [RELOAD, GRUB, START, ACTIVE, ACTIVE, ACTIVE]
     assert node.generations().history()[0]["state"] == "undone"
 
 
