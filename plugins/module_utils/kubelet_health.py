@@ -50,15 +50,18 @@ def kubelet_place(root: str = "/") -> tuple[str, int] | None:
 
 
 def _command_line(base: Path) -> str:
-    for comm in (base / "proc").glob("[0-9]*/comm"):
-        try:
-            if comm.read_text(encoding="utf-8", errors="replace").strip() == "kubelet":
-                line = comm.with_name("cmdline").read_bytes()
-                return line.decode("utf-8", "replace").replace("\0", " ").strip()
-        except OSError:
-            # It has ended meanwhile.
-            continue
-    return ""
+    lines = (_line_of(comm) for comm in (base / "proc").glob("[0-9]*/comm"))
+    return next((line for line in lines if line), "")
+
+
+def _line_of(comm: Path) -> str:
+    try:
+        if comm.read_text(encoding="utf-8", errors="replace").strip() != "kubelet":
+            return ""
+        return comm.with_name("cmdline").read_bytes().decode("utf-8", "replace").replace("\0", " ").strip()
+    except OSError:
+        # It has ended meanwhile.
+        return ""
 
 
 def unhealthy(place: tuple[str, int]) -> str:

@@ -16,12 +16,10 @@ from .desired import DesiredState, Partition, Platform
 from .environment import NodeEnvironment
 from .findings import Finding, Severity
 from .hugepage_plan import judge_hugepages
+from .kubelet_config_dir import DEFAULT_KUBELET_DIR, SINCE
 from .partition import PartitionResult, partition_cpus
 from .tier import Tier
 from .topology import Topology
-
-DEFAULT_KUBELET_DIR = "/etc/kubernetes/kubelet.conf.d"
-_DROPINS_SINCE = (1, 28)
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def _kubelet_directory(context: DesireContext, *, has_settings: bool) -> Iterato
         )
     elif not environment.kubelet_config_dir:
         version = environment.kubelet_version
-        is_old = (0, 0) < version < _DROPINS_SINCE
+        is_old = (0, 0) < version < SINCE
         yield context.finding(
             "kubelet.config-dir",
             Severity.CRITICAL,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .kubelet_config_dir import DEFAULT_KUBELET_DIR, arguments_to_extend
 from .node_software import (
     boot_loader,
     cgroup_version,
@@ -38,7 +39,8 @@ class NodeEnvironment:
     `sysctls` are the dotted names known to exist (None when nobody could look); `debugfs` whether
     /sys/kernel/debug/sched is readable (None unknown); `lockdown` the mode in force, `none` when off;
     `boot_loader` is grub, bls, ostree, systemd-boot or unknown; `kubelet_config_dir` is the drop-in
-    directory that the kubelet really reads, empty when it reads none; `kubelet_version` is (0, 0) when unknown.
+    directory that the kubelet reads, or will read when `kubelet_config_args` (what `KUBELET_CONFIG_ARGS` of its unit
+    is) is extended by it, empty when it reads none; `kubelet_version` is (0, 0) when unknown.
     `debugfs_knobs` are the names below /sys/kernel/debug/sched, `numa_balancing/scan_size_mb` and the like
     included (None when nobody could look); `pmu_name` is the text of /sys/devices/cpu/caps/pmu_name, `""` where
     the kernel has no such file (None when nobody looked); `page_kib` is the kernel's base page size, 0 when unknown;
@@ -58,6 +60,7 @@ class NodeEnvironment:
     cgroup_driver: str = ""
     kubelet_version: tuple[int, int] = (0, 0)
     kubelet_config_dir: str = ""
+    kubelet_config_args: str = ""
     has_kubelet: bool = False
     debugfs_knobs: frozenset[str] | None = None
     pmu_name: str | None = None
@@ -74,6 +77,7 @@ def environment(observed: ObservedState) -> NodeEnvironment:
     # The kubelet's default is what kubeadm never leaves in force: only what is written tells something.
     is_stated = "cgroupDriver" in observed.kubelet.sources
     stated_driver = observed.kubelet.config.get("cgroupDriver", "") if is_stated else ""
+    config_args = arguments_to_extend(snapshot, observed.kubelet.command, kubelet_version(snapshot))
     return NodeEnvironment(
         kernel_release=release,
         kernel=version_of(release),
@@ -88,7 +92,8 @@ def environment(observed: ObservedState) -> NodeEnvironment:
         # The runtime's answer beats the file, and the pods' cgroups show it.
         cgroup_driver=pod_cgroup_driver(snapshot) or str(stated_driver),
         kubelet_version=kubelet_version(snapshot),
-        kubelet_config_dir=observed.kubelet.config_dir,
+        kubelet_config_dir=observed.kubelet.config_dir or (DEFAULT_KUBELET_DIR if config_args else ""),
+        kubelet_config_args=config_args,
         has_kubelet=observed.kubelet.present,
         debugfs_knobs=knobs,
         pmu_name=_text_or_absent(snapshot, "/sys/devices/cpu/caps/pmu_name"),

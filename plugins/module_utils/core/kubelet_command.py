@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .snapshot import Snapshot
 
@@ -68,7 +68,17 @@ def has_kubelet(snapshot: Snapshot, command: KubeletCommand) -> bool:
     return known or bool(snapshot.facts.get("kubelet_binary")) or bool(command.source)
 
 
-def _from_unit(snapshot: Snapshot) -> KubeletCommand:
+@dataclass(frozen=True)
+class KubeletUnit:
+    """How systemd starts the kubelet: the command as written, the variables that it may use, and the file of it."""
+
+    command: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+
+def kubelet_unit(snapshot: Snapshot) -> KubeletUnit:
+    """Return the kubelet's unit with its drop-ins; empty when there is none."""
     values: dict[str, list[str]] = {name: [] for name in _LISTS}
     source = ""
     for path in _unit_files(snapshot):
@@ -77,12 +87,17 @@ def _from_unit(snapshot: Snapshot) -> KubeletCommand:
                 values[name] = [*values[name], value] if value else []
                 source = path if name == "ExecStart" and value else source
     if not values["ExecStart"]:
-        return KubeletCommand()
+        return KubeletUnit()
     environment = _environment(snapshot, values["Environment"], values["EnvironmentFile"])
+    return KubeletUnit(values["ExecStart"][-1], environment, source)
+
+
+def _from_unit(snapshot: Snapshot) -> KubeletCommand:
+    unit = kubelet_unit(snapshot)
     words: list[str] = []
-    for word in values["ExecStart"][-1].split():
-        words += _split(environment.get(word.strip("${}"), "")) if word.startswith("$") else [word]
-    return KubeletCommand(tuple(words[1:]), source)
+    for word in unit.command.split():
+        words += _split(unit.environment.get(word.strip("${}"), "")) if word.startswith("$") else [word]
+    return KubeletCommand(tuple(words[1:]), unit.source)
 
 
 def _unit_files(snapshot: Snapshot) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.after_boot import topology_after
-from ..core.desire import DEFAULT_KUBELET_DIR, desire
+from ..core.desire import desire
 from ..core.desire_context import DesireContext
 from ..core.desired import Area, DesiredState, Impact, Platform
 from ..core.environment import NodeEnvironment
@@ -25,6 +25,7 @@ from ..core.kubelet.config_types import API_VERSION, KIND
 from ..core.kubelet.machine import KubeletMachine, machine_of
 from ..core.kubelet.node import Flavor
 from ..core.kubelet.restart import running_pods
+from ..core.kubelet_config_dir import DEFAULT_KUBELET_DIR
 from ..core.kubelet_flags import read_flags
 from ..core.kubelet_start import (
     CHECKPOINT,
@@ -106,7 +107,7 @@ def node_kubelet(observed: ObservedState, software: NodeEnvironment, flavor: Fla
         Kubelet(version, flavor, partitioned=_PARTITIONED in snapshot.files),
         # OpenShift's unit deletes both files before each start.
         Checkpoints() if flavor is Flavor.OPENSHIFT else checkpoints_in(snapshot),
-        observed.kubelet.config_dir,
+        software.kubelet_config_dir,
     )
 
 
@@ -169,7 +170,7 @@ class StartGuard:
         state = observed.kubelet
         if not state.present or not _STARTS & set(planned.actions):
             return ()
-        if self.platform is Platform.KUBEADM and not state.config_dir:
+        if self.platform is Platform.KUBEADM and not software.kubelet_config_dir:
             # The tier's file would not be read, which a finding says.
             return ()
         key = self._key(observed, software, planned)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.boot_arguments import ARGUMENTS_FILE
-from ..core.desire import DEFAULT_KUBELET_DIR
 from ..core.desired import Area, DesiredState, Impact, Platform, Setting
 from ..core.environment import NodeEnvironment
+from ..core.kubelet_config_dir import DEFAULT_KUBELET_DIR, OWN_UNIT_FILE, WITHOUT_VARIABLE_SINCE, extended
 from ..core.plan import NodeFile, RuntimeValue
 from ..core.sysctl import sysctl_path
 from .grammar_gate import argument, module_option, refuse_unwritable
@@ -57,6 +57,7 @@ def render_node(desired: DesiredState, environment: NodeEnvironment) -> NodeArte
     units = tuple(render_units(desired, environment))
     files = (
         *_kubelet(desired, environment),
+        *_config_dir(desired, environment),
         *_sysctl(desired, environment),
         *_boot(desired, environment),
         *_tmpfiles(desired),
@@ -90,6 +91,21 @@ def _kubelet(desired: DesiredState, environment: NodeEnvironment) -> Iterator[No
             document=kubelet_document(desired),
         ),
         why="the kubelet merges it over its main configuration when it starts",
+    )
+
+
+def _config_dir(desired: DesiredState, environment: NodeEnvironment) -> Iterator[NodeFile]:
+    if not environment.kubelet_config_args or not any(desired.of(Area.KUBELET)):
+        return
+    variables = [f"KUBELET_CONFIG_ARGS={extended(environment.kubelet_config_args)}"]
+    if environment.kubelet_version < WITHOUT_VARIABLE_SINCE:
+        variables.append("KUBELET_CONFIG_DROPIN_DIR_ALPHA=1")
+    yield NodeFile(
+        path=OWN_UNIT_FILE,
+        content=render_template(
+            "node/environment.conf.j2", tier=desired.tier, what="where the kubelet looks for drop-ins", values=variables
+        ),
+        why="the kubelet of this node reads no drop-ins by itself; kubeadm leaves this file alone",
     )
 
 
@@ -170,7 +186,7 @@ def _runtime(desired: DesiredState, environment: NodeEnvironment) -> Iterator[Ru
 
 
 def _actions(desired: DesiredState, environment: NodeEnvironment, has_units: bool) -> Iterator[str]:  # noqa: FBT001  a plain fact
-    if has_units:
+    if has_units or environment.kubelet_config_args:
         yield "daemon-reload"
     if any(desired.of(Area.CMDLINE)):
         yield "boot-arguments" if environment.boot_loader in _WITHOUT_DROP_INS else "update-grub"

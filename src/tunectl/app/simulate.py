@@ -10,7 +10,7 @@ from typing import Any
 from tunectl.core.after_boot import topology_after
 from tunectl.core.alternatives import Alternative
 from tunectl.core.cpuset import CpuSet
-from tunectl.core.desire import DEFAULT_KUBELET_DIR, Desire, desire
+from tunectl.core.desire import Desire, desire
 from tunectl.core.desire_context import DesireContext
 from tunectl.core.desired import Partition, Platform
 from tunectl.core.environment import NodeEnvironment, environment
@@ -37,6 +37,7 @@ from tunectl.core.kubelet.pod import Pod, pod_from_spec
 from tunectl.core.kubelet.restart import Restart, restart_over, running_pods
 from tunectl.core.kubelet.settings import ManagerSettings, read_settings
 from tunectl.core.kubelet.simulation import Simulation, fill, simulate, trouble_of
+from tunectl.core.kubelet_config_dir import DEFAULT_KUBELET_DIR
 from tunectl.core.kubelet_flags import read_flags
 from tunectl.core.kubelet_state import configuration_inputs
 from tunectl.core.observed import ObservedState, observe
