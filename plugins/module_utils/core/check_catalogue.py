@@ -797,6 +797,19 @@ CHECKS: dict[str, CheckDoc] = {
         remedy="Remove the line from the other file.",
         source="sysctl.d(5)",
     ),
+    "sysctl.persisted": CheckDoc(
+        title="The running parameters of the tier are those that the next boot sets",
+        why="What only the running kernel has is gone after a reboot; what only a file has is not in force yet.",
+        remedy="Apply the tier again.",
+        source="sysctl.d(5)",
+    ),
+    "sysctl.reload": CheckDoc(
+        title="/etc/sysctl.conf sets no parameter of the tier differently",
+        why="systemd reads the file at boot only where a link in a sysctl.d directory leads to it; "
+        "`sysctl --system` always reads it, and last.",
+        remedy="Remove the line from /etc/sysctl.conf.",
+        source="sysctl.d(5); sysctl(8)",
+    ),
     "sysctl.rt-throttling": CheckDoc(
         title="Real-time tasks stay limited on kernels that are not real-time ones",
         why="A busy real-time thread starves the kernel's own threads and the node hangs.",

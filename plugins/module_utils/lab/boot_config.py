@@ -10,15 +10,10 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from ..core.sysctl_boot import SYSCTL_DIRECTORIES, assignments, merged
+
 Write = tuple[str, str]
 
-_SYSCTL_DIRECTORIES = (
-    "/etc/sysctl.d",
-    "/run/sysctl.d",
-    "/usr/local/lib/sysctl.d",
-    "/usr/lib/sysctl.d",
-    "/lib/sysctl.d",
-)
 _TMPFILES_DIRECTORIES = ("/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/local/lib/tmpfiles.d", "/usr/lib/tmpfiles.d")
 UNIT_DIRECTORIES = ("/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 _ARGUMENT_FIELD = 6
@@ -27,38 +22,13 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " "}
 
 
 def sysctl_writes(root: Path, known: Iterable[str]) -> list[Write]:
-    """Return (path below /proc/sys, value) in the order in which they are applied.
+    """Return (path below /proc/sys, value) in the order in which they are written; patterns go over the paths `known`.
 
-    Shape: files of all directories by base name, of equal names the one of the first directory; a later assignment
-    replaces an earlier one; `known` are the existing paths, over which patterns go.
-    Source: sysctl.d(5), systemd-sysctl(8).
+    Source: sysctl.d(5), systemd-sysctl(8); the rules are those of `core.sysctl_boot`.
     """
-    plain: dict[str, str] = {}
-    patterns: dict[str, str] = {}
-    excluded: list[str] = []
-    for path in files_by_name(root, _SYSCTL_DIRECTORIES, ".conf"):
-        for line in _lines(path):
-            name, equals, value = line.partition("=")
-            key = sysctl_path(name.strip().lstrip("-").strip())
-            if not equals:
-                excluded += [key] if name.lstrip().startswith("-") else []
-                continue
-            chosen = patterns if any(mark in key for mark in "*?[") else plain
-            chosen.pop(key, None)
-            chosen[key] = value.strip()
-    found: dict[str, str] = {}
-    for pattern, value in patterns.items():
-        for match in fnmatch.filter(sorted(known), pattern):
-            if match not in plain and match not in excluded:
-                found[match] = value
-    return [*found.items(), *plain.items()]
-
-
-def sysctl_path(name: str) -> str:
-    """Return the file of a parameter: the first separator tells whether `.` or `/` separates. Source: sysctl.d(5)."""
-    slash, dot = name.find("/"), name.find(".")
-    slashed = slash >= 0 and (dot < 0 or slash < dot)
-    return "/proc/sys/" + (name if slashed else name.translate(str.maketrans("./", "/.")))
+    files = files_by_name(root, SYSCTL_DIRECTORIES, ".conf")
+    texts = ((str(path), path.read_text(encoding="utf-8", errors="replace")) for path in files)
+    return merged(line for path, text in texts for line in assignments(path, text)).writes(known)
 
 
 def tmpfiles_writes(root: Path, known: Iterable[str]) -> list[Write]:

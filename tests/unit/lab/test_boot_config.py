@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tunectl.lab.boot_config import (
     command_words,
-    sysctl_path,
     sysctl_writes,
     tmpfiles_writes,
     unit_commands,
@@ -50,18 +47,6 @@ def test_a_pattern_leaves_out_what_is_named_or_excluded(tmp_path: Path) -> None:
     text = "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.all.rp_filter = 0\n-net.ipv4.conf.lo.rp_filter\n"
     _put(tmp_path, "/etc/sysctl.d/10-a.conf", text)
     assert sysctl_writes(tmp_path, known) == [(known[1], "2"), (known[0], "0")]
-
-
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("vm.swappiness", _SWAPPINESS),
-        ("kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxkeys"),
-        ("net.ipv4.conf.eth0/100.forwarding", "/proc/sys/net/ipv4/conf/eth0.100/forwarding"),
-    ],
-)
-def test_the_first_separator_tells_what_separates(name: str, path: str) -> None:
-    assert sysctl_path(name) == path
 
 
 def test_tmpfiles_lines_write_their_whole_argument(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from .interrupts import check_interrupts
 from .isolation import check_isolation
 from .kubelet import check_cpu_checkpoint, check_memory_checkpoint
 from .settings import check_settings
-from .sysctl_files import check_overrides
+from .sysctl_files import check_overrides, check_persistence
 from .tuners import check_tuners
 
 
@@ -34,6 +34,7 @@ def verify_node(desired: DesiredState, observed: ObservedState) -> tuple[Finding
         *check_pending_boot(desired, observed),
         *check_next_boot(desired, observed),
         *check_overrides(desired, observed),
+        *check_persistence(desired, observed),
         *check_tuners(desired, observed),
         *check_foreign_files(desired, observed),
     )

@@ -346,7 +346,7 @@ def _later(name: str, text: str) -> dict[str, str | None]:
     [
         ("/etc/sysctl.d/99-zz.conf", "# c\nvm.swappiness=60\n", "/etc/sysctl.d/99-zz.conf:2"),
         ("/usr/lib/sysctl.d/99-zz.conf", "vm/swappiness = 60\n", "/usr/lib/sysctl.d/99-zz.conf:1"),
-        ("/etc/sysctl.conf", "\n-vm.swappiness = 60\n", "/etc/sysctl.conf:2"),
+        ("/etc/sysctl.d/99-zz.conf", "\n-vm.swappiness = 60\n", "/etc/sysctl.d/99-zz.conf:2"),
     ],
 )
 def test_a_later_file_has_the_last_word(path: str, text: str, place: str) -> None:
@@ -369,6 +369,57 @@ def test_a_later_file_has_the_last_word(path: str, text: str, place: str) -> Non
 )
 def test_what_does_not_have_the_last_word(path: str, text: str) -> None:
     assert _verify(_desired(_SWAPPINESS), _later(path, text))["sysctl.overridden"].verdict is Verdict.PASS
+
+
+def test_sysctl_conf_counts_at_boot_only_where_a_link_leads_to_it() -> None:
+    files = _later("/etc/sysctl.conf", "\nvm.swappiness = 60\n")
+    findings = _verify(_desired(_SWAPPINESS), files)
+    assert findings["sysctl.overridden"].verdict is Verdict.PASS
+    assert findings["sysctl.reload"].verdict is Verdict.FAIL
+    assert findings["sysctl.reload"].remedy == "remove line 2 of /etc/sysctl.conf"
+    # Read where the link stands, not last: Debian's 99-sysctl.conf comes before ours.
+    linked = _verify(_desired(_SWAPPINESS), {**files, "/etc/sysctl.d/99-sysctl.conf": files["/etc/sysctl.conf"]})
+    assert linked["sysctl.overridden"].verdict is Verdict.PASS
+    last = _verify(_desired(_SWAPPINESS), {**files, "/etc/sysctl.d/99-zz.conf": files["/etc/sysctl.conf"]})
+    assert last["sysctl.overridden"].verdict is Verdict.FAIL
+    assert last["sysctl.reload"].verdict is Verdict.PASS
+    same = _verify(_desired(_SWAPPINESS), _later("/etc/sysctl.conf", "vm.swappiness = 10\n"))
+    assert same["sysctl.reload"].verdict is Verdict.PASS
+
+
+def test_a_later_line_without_a_value_takes_a_parameter_out() -> None:
+    findings = _verify(_desired(_SWAPPINESS), _later("/etc/sysctl.d/99-zz.conf", "-vm.swappiness\n"))
+    assert findings["sysctl.overridden"].verdict is Verdict.FAIL
+    assert "/etc/sysctl.d/99-zz.conf:1 takes vm.swappiness out" in findings["sysctl.overridden"].message
+
+
+def test_a_sysctl_file_that_cannot_be_read_leaves_the_last_word_unknown() -> None:
+    denied = {"/etc/sysctl.d/99-zz.conf": "permission denied"}
+    findings = _verify(_desired(_SWAPPINESS), {_OWN_SYSCTL: "vm.swappiness = 10\n"}, unreadable=denied)
+    for check in ("sysctl.overridden", "sysctl.persisted"):
+        assert findings[check].verdict is Verdict.UNKNOWN
+        assert "/etc/sysctl.d/99-zz.conf" in findings[check].message + findings[check].actual
+
+
+@pytest.mark.parametrize(
+    ("running", "text", "said"),
+    [
+        ("10", "vm.swappiness = 10\n", ""),
+        ("10", "vm.dirty_ratio = 10\n", "no file sets it at the next boot"),
+        ("10", "vm.swappiness = 30\n", f"vm.swappiness is 10 now; {_OWN_SYSCTL}:1 sets 30 at boot"),
+        ("60", "vm.swappiness = 10\n", f"vm.swappiness is 60 now; {_OWN_SYSCTL}:1 sets 10 at boot"),
+    ],
+)
+def test_running_values_are_those_of_the_next_boot(running: str, text: str, said: str) -> None:
+    files = {"/proc/sys/vm/swappiness": f"{running}\n", _OWN_SYSCTL: text}
+    finding = _verify(_desired(_SWAPPINESS), files)["sysctl.persisted"]
+    assert finding.verdict is (Verdict.FAIL if said else Verdict.PASS)
+    assert said in finding.message
+
+
+def test_a_file_that_keeps_the_same_value_keeps_it() -> None:
+    files = {_OWN_SYSCTL: "vm.dirty_ratio = 5\n", "/etc/sysctl.d/10-a.conf": "vm.swappiness = 10\n"}
+    assert _verify(_desired(_SWAPPINESS), files)["sysctl.persisted"].verdict is Verdict.PASS
 
 
 def test_before_the_first_apply_there_is_nothing_to_override() -> None:
