@@ -123,6 +123,13 @@ def _memory(context: DesireContext) -> Iterator[Setting]:
     if memory.thp_defrag:
         why = "It decides whether a page fault waits for the kernel to make room for a huge page."
         yield _file(context, f"{_THP}/defrag", memory.thp_defrag, "memory.thp_defrag", why, document)
+    if memory.thp_shmem:
+        why = "It decides which shared memory gets huge pages on its own; `enabled` is not about it."
+        yield _file(context, f"{_THP}/shmem_enabled", memory.thp_shmem, "memory.thp_shmem", why, document)
+    if memory.khugepaged_defrag is not None:
+        why = "khugepaged that compacts moves pages of running tasks; `defrag` beside it is about page faults only."
+        value = "1" if memory.khugepaged_defrag else "0"
+        yield _file(context, f"{_THP}/khugepaged/defrag", value, "memory.khugepaged_defrag", why, document)
     if memory.ksm is not None:
         why = "Merging equal pages costs CPU time and makes writes to merged pages slow."
         value = "1" if memory.ksm else "0"

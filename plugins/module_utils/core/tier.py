@@ -412,6 +412,20 @@ class MemorySpec:
             "Whether a page fault waits for compaction to get a huge page.", source="kernel admin-guide/mm/transhuge"
         ),
     )
+    thp_shmem: str = field(
+        default="",
+        metadata=doc(
+            "Which shared memory (shmem, memfd, tmpfs of the kernel's own mount) may get huge pages by itself.",
+            source="kernel admin-guide/mm/transhuge shmem_enabled",
+        ),
+    )
+    khugepaged_defrag: bool | None = field(
+        default=None,
+        metadata=doc(
+            "Whether khugepaged compacts memory to find a huge page; absent leaves it.",
+            source="kernel admin-guide/mm/transhuge khugepaged/defrag",
+        ),
+    )
     ksm: bool | None = field(
         default=None,
         metadata=doc("Whether same-page merging runs; absent leaves it.", source="kernel admin-guide/mm/ksm"),

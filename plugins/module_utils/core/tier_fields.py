@@ -211,6 +211,8 @@ TIER = Record(
             {
                 "transparent_hugepages": choice("a THP mode", ("always", "madvise", "never")),
                 "thp_defrag": choice("a defrag mode", ("always", "defer", "defer+madvise", "madvise", "never")),
+                "thp_shmem": choice("a shared-memory THP mode", ("always", "within_size", "advise", "never", "deny")),
+                "khugepaged_defrag": _FLAG,
                 "ksm": _FLAG,
                 "swap": _FLAG,
             },

@@ -113,6 +113,8 @@ def _is_asked(setting: Setting, tier: Tier) -> bool:
     asked = {
         _THP + "enabled": bool(tier.memory.transparent_hugepages),
         _THP + "defrag": bool(tier.memory.thp_defrag),
+        _THP + "shmem_enabled": bool(tier.memory.thp_shmem),
+        _THP + "khugepaged/defrag": tier.memory.khugepaged_defrag is not None,
         _KSM: tier.memory.ksm is not None,
     }
     # Only a parameter that the tier asks for is translated into a scheduler file.

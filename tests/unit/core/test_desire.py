@@ -507,10 +507,14 @@ class TestRuntime:
         assert ids(wanted(Tier("t", sysctl={"net.netfilter.nf_conntrack_max": "9"}))) == ["sysctl.conntrack"]
 
     def test_memory_knobs(self) -> None:
-        memory = MemorySpec(transparent_hugepages="never", thp_defrag="madvise", ksm=False)
+        memory = MemorySpec(
+            transparent_hugepages="never", thp_defrag="madvise", thp_shmem="advise", khugepaged_defrag=False, ksm=False
+        )
         result = wanted(Tier("t", memory=memory))
         assert value(result, "runtime./sys/kernel/mm/transparent_hugepage/enabled") == "never"
         assert value(result, "runtime./sys/kernel/mm/transparent_hugepage/defrag") == "madvise"
+        assert value(result, "runtime./sys/kernel/mm/transparent_hugepage/shmem_enabled") == "advise"
+        assert value(result, "runtime./sys/kernel/mm/transparent_hugepage/khugepaged/defrag") == "0"
         assert value(result, "runtime./sys/kernel/mm/ksm/run") == "0"
 
     def test_interrupts_keep_off_isolated_cpus_when_asked(self) -> None:

@@ -35,7 +35,14 @@ EVERYTHING = Tier(
     kubelet=KubeletSpec(topology_manager_policy="restricted", max_pods=60),
     hugepages=HugepagesSpec("2M", (HugepageRequest("2M", 64), HugepageRequest("1G", 1, 1))),
     sysctl={"vm.swappiness": "10", "kernel.sched_min_granularity_ns": "5000000"},
-    memory=MemorySpec(transparent_hugepages="never", thp_defrag="never", ksm=True, swap=False),
+    memory=MemorySpec(
+        transparent_hugepages="never",
+        thp_defrag="never",
+        thp_shmem="advise",
+        khugepaged_defrag=False,
+        ksm=True,
+        swap=False,
+    ),
     irq=IrqSpec(balance_isolated=False),
     kernel=KernelSpec(args=("audit=0",), modules={"kvm": {"nx_huge_pages": "0"}}),
 )

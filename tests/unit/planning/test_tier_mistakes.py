@@ -279,6 +279,7 @@ ONE_BY_ONE = [
         "four hexadecimal digits",
     ),
     Mistake("net: {devices: [{vendor_id: 0x8086}]}\n", "4:29", "net.devices.0.vendor_id", "TUN-1103", "in quotes"),
+    Mistake("memory: {thp_shmem: madvise}\n", "4:21", "memory.thp_shmem", "TUN-1102", "did you mean 'advise'?"),
     Mistake("memory: {thp_defrag: madvice}\n", "4:22", "memory.thp_defrag", "TUN-1102", "did you mean 'madvise'?"),
     Mistake("frequency: {isolated_khz: 0}\n", "4:27", "frequency.isolated_khz", "TUN-1210", "1 or more"),
     Mistake("resctrl: [{name: a/b}]\n", "4:18", "resctrl.0.name", "TUN-1212", "'a/b' is not a name"),
