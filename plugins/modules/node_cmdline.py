@@ -45,7 +45,7 @@ attributes:
 EXAMPLES = r"""
 - name: Isolate CPUs from the next boot on
   tunectl.node.node_cmdline:
-    arguments: [isolcpus=managed_irq,2-7, nohz_full=2-7, hugepagesz=1G, hugepages=4]
+    arguments: ["isolcpus=managed_irq,2-7", nohz_full=2-7, hugepagesz=1G, hugepages=4]
   become: true
   register: cmdline
 
