@@ -21,10 +21,11 @@ _RESERVE = 64 * 1024
 
 def refuse_no_room(disk: Disk, files: Iterable[Image]) -> None:
     """Raise `RefusedError` for a read-only (TUN-3406) or full (TUN-3405) file system that `files` would go to."""
-    needs: dict[int, tuple[str, int]] = {}
+    # a read-only bind mount has the device of the file system behind it
+    needs: dict[tuple[int, bool], tuple[str, int]] = {}
     for image in [*files, Image(f"{HOME}/generations", b"")]:
         where = _existing(disk, image.path)
-        device = os.stat(where).st_dev
+        device = (os.stat(where).st_dev, _read_only(where))
         bytes_before = needs.get(device, (where, _RESERVE))[1]
         needs[device] = (where, bytes_before + _COPIES * (len(image.content or b"") + _BLOCK))
     found = [item for where, count in needs.values() for item in _problems(where, count)]
@@ -40,9 +41,13 @@ def _existing(disk: Disk, path: str) -> str:
     return disk.locate(directory, follow=True) or "/"
 
 
+def _read_only(where: str) -> bool:
+    return bool(os.statvfs(where).f_flag & os.ST_RDONLY)
+
+
 def _problems(where: str, needed: int) -> list[Problem]:
     found = os.statvfs(where)
-    if found.f_flag & os.ST_RDONLY:
+    if _read_only(where):
         fix = "find out why it is read-only (dmesg, mount), then try again"
         return [problem("TUN-3406", "the file system is read-only", where=where, fix=fix)]
     blocks = found.f_bfree if os.geteuid() == 0 else found.f_bavail

@@ -43,8 +43,9 @@ class CommitOutcome:
     """What happened to the nodes of a run.
 
     Shape: `snapshots` were taken after the change, of the nodes where that was possible; `states` is node ->
-    changed, unchanged, failed, undone, unreachable or not started; `generations` is node -> number before and
-    after (0 = none); `problems` is node -> why it failed. `stopped` says that the user stopped the run.
+    changed, unchanged, failed, undone, refused (nothing was touched), unreachable or not started; `generations` is
+    node -> number before and after (0 = none); `problems` is node -> why it failed. `stopped` says that the user
+    stopped the run.
     """
 
     snapshots: tuple[Snapshot, ...] = ()
@@ -57,6 +58,12 @@ class CommitOutcome:
     def all_undone(self) -> bool:
         """Whether no node was left changed."""
         return not any(state in ("changed", "failed", "unreachable") for state in self.states.values())
+
+    @property
+    def all_refused(self) -> bool:
+        """Whether nodes said no before anything was touched on them, and no other was touched either."""
+        states = set(self.states.values())
+        return "refused" in states and states <= {"refused", "unchanged", "not started"}
 
 
 class NodeWriter(Protocol):

@@ -238,6 +238,8 @@ def _state(node: str, outcome: Outcome, result: Mapping[str, Any]) -> str:
     if node in outcome.unreachable:
         return "unreachable"
     if node in outcome.failed:
+        if result.get("exit_code") == RefusedError.exit_code:
+            return "refused"
         return "undone" if result.get("undone") else "failed"
     if not result or result.get("skipped_node"):
         return "not started"

@@ -20,7 +20,7 @@ from tunectl.runs import NodeRun, Run
 class ApplyResult:
     """What an apply did.
 
-    Shape: `state` is unchanged, ok, failed, undone, differs or stopped; `problems` are the failures by node;
+    Shape: `state` is unchanged, ok, failed, undone, refused, differs or stopped; `problems` are the failures by node;
     `findings` judge the nodes as they are now; `run` is None when nothing was to be done.
     """
 
@@ -105,6 +105,8 @@ def run_verdict(outcome: CommitOutcome, findings: Sequence[Finding]) -> tuple[st
     """Return how a run that changed nodes ended, and its exit code."""
     if outcome.stopped:
         return "stopped", 130
+    if outcome.all_refused:
+        return "refused", RefusedError.exit_code
     if outcome.problems:
         return ("undone", 7) if outcome.all_undone else ("failed", 1)
     if any(finding.verdict is Verdict.FAIL for finding in findings):

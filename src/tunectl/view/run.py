@@ -18,8 +18,22 @@ from tunectl.view.screen import Screen
 
 SIMULATED = "simulated: reboots and kubelets are simulated here, no machine was touched"
 
-_SIGNS = {"changed": "✓", "unchanged": "=", "failed": "✗", "undone": "✗", "unreachable": "?", "not started": "·"}
-_ROLES = {"changed": "good", "failed": "bad", "undone": "attention", "unreachable": "attention"}
+_SIGNS = {
+    "changed": "✓",
+    "unchanged": "=",
+    "failed": "✗",
+    "undone": "✗",
+    "refused": "✗",
+    "unreachable": "?",
+    "not started": "·",
+}
+_ROLES = {
+    "changed": "good",
+    "failed": "bad",
+    "undone": "attention",
+    "refused": "attention",
+    "unreachable": "attention",
+}
 
 
 def changes_text(plan: PoolPlan) -> str:
@@ -139,7 +153,9 @@ def _problems(node: str, problems: Sequence[Problem], screen: Screen) -> list[st
     lines = []
     for problem in problems:
         lines.append(screen.paint("✗", "bad") + f" {node}: {problem.what} [{problem.code}]")
-        lines += [f"    {label}  {text}" for label, text in (("why", problem.why), ("fix", problem.fix)) if text]
+        where = problem.where if problem.where != node else ""
+        parts = (("at ", where), ("why", problem.why), ("fix", problem.fix))
+        lines += [f"    {label}  {text}" for label, text in parts if text]
     return lines
 
 
@@ -167,10 +183,11 @@ def _closing(run: Run, state: str) -> str:
     counts = {name: sum(1 for node in run.nodes if node.state == name) for name in _SIGNS}
     bad = counts["failed"] + counts["unreachable"]
     undone = f", {counts['undone']} undone" if counts["undone"] else ""
+    refused = f", {counts['refused']} refused" if counts["refused"] else ""
     waiting = f", {counts['not started']} not started" if counts["not started"] else ""
     changed = f"{counts['changed']} {_plural('node', counts['changed'])} changed"
     kept = "   rollback point kept" if _changed(run) else ""
-    return f"run {run.id} {state}   {changed}, {bad} failed{undone}{waiting}, {_took(run)}{kept}"
+    return f"run {run.id} {state}   {changed}, {bad} failed{undone}{refused}{waiting}, {_took(run)}{kept}"
 
 
 def _changed(run: Run) -> bool:

@@ -261,6 +261,9 @@ def test_a_rollback_returns_each_node_to_the_generation_it_had() -> None:
     [
         ({"n1": "undone"}, {"n1": _DEAD}, "undone", 7),
         ({"n1": "unreachable"}, {"n1": _DEAD}, "failed", 1),
+        ({"n1": "refused", "n2": "not started"}, {"n1": _DEAD}, "refused", 4),
+        ({"n1": "refused", "n2": "undone"}, {"n1": _DEAD, "n2": _DEAD}, "undone", 7),
+        ({"n1": "changed", "n2": "refused"}, {"n2": _DEAD}, "failed", 1),
     ],
 )
 def test_a_rollback_that_fails_says_so(
