@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .boot_loader_shell import no_shell, refuse_failing_shell
 from .core.boot_arguments import (
     ARGUMENTS_FILE,
     KERNEL_OPTIONS,
@@ -112,14 +113,16 @@ class BootLoaderFiles:
         if "update-grub" not in actions:
             return
         directory = Path(self._disk.locate(DROP_IN_DIRECTORY, follow=True))
-        files = [Path(self._disk.locate(DEFAULT_GRUB, follow=True)), *sorted(directory.glob("*.cfg"))]
+        places = [Path(self._disk.locate(DEFAULT_GRUB, follow=True)), *sorted(directory.glob("*.cfg"))]
+        files = [file for file in places if file.is_file()]
         for file in files:
-            if file.is_file():
-                done = subprocess.run(  # noqa: S603 - the shell that update-grub runs, told only to read
-                    ["/bin/sh", "-n", str(file)], stdin=subprocess.DEVNULL, capture_output=True, check=False
-                )
-                if done.returncode:
-                    raise RefusedError((_no_shell(file, done.stderr.decode("utf-8", "replace").strip()),))
+            done = subprocess.run(  # noqa: S603 - the shell that update-grub runs, told only to read
+                ["/bin/sh", "-n", str(file)], stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
+            if done.returncode:
+                raise RefusedError((no_shell(file, done.stderr.decode("utf-8", "replace").strip()),))
+        if self._disk.is_live:
+            refuse_failing_shell(files)
 
     def is_behind(self, actions: Sequence[str], run: Runner) -> bool:
         """Return whether the actions would change what boots next, though no file of ours changes."""
@@ -274,11 +277,6 @@ def _no_entries() -> Problem:
         fix="with GRUB set them in /etc/default/grub.d; a unified kernel image is built anew with its arguments, "
         "an EFI stub's entry is changed with efibootmgr",
     )
-
-
-def _no_shell(file: Path, why: str) -> Problem:
-    fix = "correct the line that the shell names; update-grub fails on it too"
-    return problem("TUN-3422", "a file of GRUB's defaults is no valid shell", where=str(file), why=why, fix=fix)
 
 
 def _not_plain(path: str, why: str) -> Problem:

@@ -92,13 +92,13 @@ CASES = {
     "broken defaults of GRUB": Case(
         "cp -a /etc/default/grub /run/grub; echo 'GRUB_TIMEOUT=\"5' >>/etc/default/grub",
         "cp -a /run/grub /etc/default/grub; rm /run/grub",
-        "TUN-3623",
+        "TUN-3422",
         r"/etc/default/grub: \d+: (?:/etc/default/grub: )?Syntax error",
     ),
     "drop-in of GRUB that fails": Case(
         "echo false >/etc/default/grub.d/60-mine.cfg",
         "rm /etc/default/grub.d/60-mine.cfg",
-        "TUN-3623",
+        "TUN-3422",
         r"/etc/default/grub\.d/60-mine\.cfg",
     ),
     "no Python": Case(HIDE_PYTHON, SHOW_PYTHON, "TUN-5035", r"no Python on lab-1", UNKNOWN),
