@@ -173,6 +173,7 @@ def test_a_node_that_was_rebooted_since_it_was_read_is_refused(tmp_path: Path) -
     boot.write_text("5b0e2f64-11aa-4c9d-8e21-7f6a5d4c3b2a\n", encoding="utf-8")
     before = picture(root)
     outcome = nodes.commit(plan, tmp_path / "run-1", CommitOptions(), lambda _event: None)
+    assert outcome.states == {"n1": "refused"}
     (said,) = outcome.problems["n1"]
     assert said.code == "TUN-3470"
     assert seen in said.why
