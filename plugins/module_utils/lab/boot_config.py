@@ -85,13 +85,15 @@ def command_words(line: str) -> list[str]:
 
 
 def files_by_name(root: Path, directories: Sequence[str], suffix: str) -> list[Path]:
-    """Return the files of several directories by base name; of equal names the one of the first directory."""
+    """Return the files of several directories by base name; of equal names the one of the first directory.
+
+    Shape: hidden files do not count; a link to /dev/null, or to nowhere, hides the later files of its name.
+    """
     found: dict[str, Path] = {}
     for directory in directories:
-        for path in (root / directory.lstrip("/")).glob(f"*{suffix}"):
-            if path.is_file():
-                found.setdefault(path.name, path)
-    return [found[name] for name in sorted(found)]
+        for path in (root / directory.lstrip("/")).glob(f"[!.]*{suffix}"):
+            found.setdefault(path.name, path)
+    return [found[name] for name in sorted(found) if found[name].is_file()]
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tunectl.lab.boot_config import (
     command_words,
     sysctl_writes,
@@ -30,6 +32,15 @@ def test_a_file_of_etc_hides_the_one_of_that_name_below_usr(tmp_path: Path) -> N
     _put(tmp_path, "/usr/lib/sysctl.d/50-a.conf", "vm.swappiness = 3\nvm.stat_interval=9\n")
     _put(tmp_path, "/etc/sysctl.d/50-a.conf", "vm.swappiness = 1\n")
     assert sysctl_writes(tmp_path, []) == [(_SWAPPINESS, "1")]
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "/nowhere/at/all"])
+def test_a_link_to_nothing_hides_the_file_of_its_name(tmp_path: Path, target: str) -> None:
+    _put(tmp_path, "/usr/lib/sysctl.d/50-a.conf", "vm.swappiness = 3\n")
+    _put(tmp_path, "/usr/lib/sysctl.d/.60-b.conf", "vm.swappiness = 4\n")
+    _put(tmp_path, "/etc/sysctl.d/10-a.conf", "vm.stat_interval = 9\n")
+    (tmp_path / "etc/sysctl.d/50-a.conf").symlink_to(target)
+    assert sysctl_writes(tmp_path, []) == [("/proc/sys/vm/stat_interval", "9")]
 
 
 def test_comments_dashes_slashes_and_files_of_other_names(tmp_path: Path) -> None:
