@@ -95,6 +95,26 @@ def test_a_read_only_file_system_is_refused_and_unchanged_nodes_are_not(small_di
     assert picture(root, without="/nothing") == before
 
 
+def test_a_directory_that_is_mounted_read_only_onto_itself_is_refused(small_disk: Path) -> None:
+    root = build(small_disk / "node", {"/etc/hostname": (b"n\n", 0o644), "/boot/x": (b"", 0o644)})
+    for directory in ("/etc/sysctl.d", "/etc/default/grub.d"):
+        (root / directory[1:]).mkdir(parents=True)
+    closed = str(root / "etc/sysctl.d")
+    # it has the device of the file system behind it, where the first file may be written
+    both = Request((NodeFile("/etc/default/grub.d/99-tunectl.cfg", "a=1\n"), *SMALL.files))
+    subprocess.run(["mount", "--bind", closed, closed], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", closed], check=True)
+        before = picture(root, without="/nothing")
+        with pytest.raises(RefusedError, match="TUN-3406") as caught:
+            Generations(str(root)).apply(both)
+        assert caught.value.problems[0].where == closed
+        assert {path: item for path, item in picture(root).items() if path in before} == before
+    finally:
+        subprocess.run(["umount", closed], check=True)
+    assert Generations(str(root)).apply(both).changed
+
+
 def as_nobody(root: Path) -> str:
     """Return what an apply says that is run by a user without any privilege."""
     done = subprocess.run(
