@@ -31,11 +31,28 @@ class NodeReader(Protocol):
 
 
 @dataclass(frozen=True)
+class DrainOptions:
+    """How nodes are drained.
+
+    Shape: `mode` is auto or never; `kubeconfig` and `context` empty mean those of the environment; `timeout_s` 0
+    refuses disruption budgets without room. The other two say what may be lost, as kubectl names them.
+    """
+
+    mode: str = "auto"
+    kubeconfig: str = ""
+    context: str = ""
+    timeout_s: int = 0
+    delete_emptydir_data: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True)
 class CommitOptions:
     """How nodes are changed. `reboot` is auto or never; `overwrite` replaces files that were changed by hand."""
 
     reboot: str = "auto"
     overwrite: bool = False
+    drain: DrainOptions = DrainOptions()
 
 
 @dataclass(frozen=True)

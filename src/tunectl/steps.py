@@ -10,6 +10,7 @@ class Step(Enum):
     """A stage of work on one node."""
 
     READ = "read"
+    DRAIN = "drain"
     WRITE = "write"
     REBOOT = "reboot"
     VERIFY = "verify"

@@ -37,6 +37,15 @@ def with_generation(problems: tuple[Problem, ...], written: Mapping[str, Any]) -
     return tuple(replace(one, why=_joined(one.why, state), fix=_joined(one.fix, fix)) for one in problems)
 
 
+def with_cordon(problems: tuple[Problem, ...], drained: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Return the problems of a node, and that it is cordoned; `drained` is its last node_drain result."""
+    if not drained.get("changed") or drained.get("cordon") != "ours":
+        return problems
+    name = drained.get("node")
+    state, fix = f"the Node {name} stays cordoned", f"kubectl uncordon {name} once it is well, or tunectl apply again"
+    return tuple(replace(one, why=_joined(one.why, state), fix=_joined(one.fix, fix)) for one in problems)
+
+
 def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tunectl.adapters.ansible_event import Event
-from tunectl.adapters.ansible_failures import with_generation
+from tunectl.adapters.ansible_failures import with_cordon, with_generation
 from tunectl.adapters.ansible_runner import Outcome, Playbooks
 from tunectl.core.errors import (
     FailedError,
@@ -26,11 +26,12 @@ from tunectl.core.errors import (
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
 from tunectl.planning.pool import node_plan_document
-from tunectl.ports import CommitOptions, CommitOutcome, OnEvent
+from tunectl.ports import CommitOptions, CommitOutcome, DrainOptions, OnEvent
 from tunectl.steps import Step, StepEvent, StepState
 
 _STEPS = {
     "node_snapshot": Step.READ,
+    "node_drain": Step.DRAIN,
     "node_generation": Step.WRITE,
     "node_reboot": Step.REBOOT,
     "lab_reboot": Step.REBOOT,
@@ -96,6 +97,7 @@ class AnsibleNodes:
             "tunectl_overwrite": options.overwrite,
             "tunectl_reboot": options.reboot,
             "tunectl_boot_ids": {node: self._boots.get(node, "") for node in nodes},
+            **_drain_variables(options.drain),
         }
         return self._change("commit", nodes, directory, variables, on_event)
 
@@ -122,8 +124,12 @@ class AnsibleNodes:
 
         every = {"tunectl_run_dir": str(directory), "tunectl_hosts": ":".join(nodes), **variables}
         outcome = self._run(playbook, every, on_event, Step.VERIFY, interrupted)
-        if not outcome.results and not outcome.failed and not outcome.unreachable:
-            _raise_failures(outcome, changed_nothing=True)
+        if not any("node_generation" in result for result in outcome.results.values()):
+            drains = [one.get("node_drain", {}) for one in outcome.results.values()]
+            refused = [one for one in drains if one.get("tunectl_errors")]
+            before_any = bool(refused) and not any(one.get("touched") for one in refused)
+            if before_any or not (outcome.results or outcome.failed or outcome.unreachable):
+                _raise_failures(outcome, changed_nothing=True)
         return _outcome(outcome, nodes, directory, stopped=bool(stopping))
 
     def _run(
@@ -164,6 +170,18 @@ class AnsibleNodes:
                         ),
                     )
                 )
+
+
+def _drain_variables(drain: DrainOptions) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tunectl_drain": drain.mode,
+        "tunectl_drain_timeout": drain.timeout_s,
+        "tunectl_delete_emptydir_data": drain.delete_emptydir_data,
+        "tunectl_drain_force": drain.force,
+    }
+    # what was not asked for here may stand in the inventory
+    named = {"tunectl_kubeconfig": drain.kubeconfig, "tunectl_kube_context": drain.context}
+    return {**found, **{key: value for key, value in named.items() if value}}
 
 
 def _step(event: Event, snapshot_step: Step) -> StepEvent | None:
@@ -229,6 +247,7 @@ def _outcome(outcome: Outcome, nodes: Sequence[str], directory: Path, *, stopped
         result = outcome.results.get(node, {}).get("node_generation", {})
         if node in problems:
             problems[node] = with_generation(problems[node], result)
+            problems[node] = with_cordon(problems[node], outcome.results.get(node, {}).get("node_drain", {}))
         generations[node] = (int(result.get("before_generation") or 0), int(result.get("generation") or 0))
         states[node] = _state(node, outcome, result)
     return CommitOutcome(tuple(_load(directory)), states, generations, problems, stopped)

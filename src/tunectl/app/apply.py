@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tunectl.app.judge import judge_nodes
-from tunectl.core.errors import Problem, RefusedError, StoppedError, problem
+from tunectl.core.errors import Problem, RefusedError, StoppedError, TunectlError, problem
 from tunectl.core.findings import Finding, Verdict
 from tunectl.core.plan import PoolPlan
 from tunectl.core.snapshot import Snapshot
@@ -65,9 +65,12 @@ def apply_plan(  # noqa: PLR0913  these are the ports of the use case
 
 @contextmanager
 def recorded_when_stopped(store: RunStore, run: Run) -> Iterator[None]:
-    """Record a run that the user stops at once; raises `StoppedError` in place of `KeyboardInterrupt`."""
+    """Record a run that is refused, or that the user stops at once: `StoppedError` in place of `KeyboardInterrupt`."""
     try:
         yield
+    except TunectlError as error:
+        store.finish(run, state="refused", exit_code=error.exit_code, nodes=())
+        raise
     except KeyboardInterrupt as error:
         store.finish(run, state="interrupted", exit_code=StoppedError.exit_code, nodes=())
         raise StoppedError(

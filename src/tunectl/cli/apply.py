@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +13,7 @@ from tunectl.adapters.run_store import FolderRuns
 from tunectl.app.apply import ApplyResult, apply_plan
 from tunectl.app.nodes import Selection
 from tunectl.cli.confirm import confirm_changes
+from tunectl.cli.drain_flags import drain_asked, drain_options
 from tunectl.cli.inventory import ansible_nodes
 from tunectl.cli.options import command
 from tunectl.cli.planning import plan_for, saved_plan
@@ -34,10 +36,11 @@ _REBOOT = click.Choice(("auto", "never"))
 @click.option("-y", "--yes", is_flag=True, help="Answer the question with yes; nothing else is skipped.")
 @click.option("--reboot", type=_REBOOT, default="auto", help="Reboot nodes that need it, or leave that to you.")
 @click.option("--overwrite", is_flag=True, help="Replace files of ours that were changed by hand.")
-def apply(session: Session, *, plan: str | None, yes: bool, reboot: str, overwrite: bool) -> int:
+@drain_options
+def apply(session: Session, *, plan: str | None, yes: bool, reboot: str, overwrite: bool, **drain: Any) -> int:
     """Apply a tier, or a saved PLAN, to its nodes and verify each of them."""
     _check_request(session, plan)
-    options = CommitOptions(reboot=reboot, overwrite=overwrite)
+    options = CommitOptions(reboot=reboot, overwrite=overwrite, drain=drain_asked(drain))
     nodes = ansible_nodes(session)
     progress = make_progress(session.progress, quiet=session.quiet, color=session.talk_screen.colour)
     try:
